@@ -1,0 +1,1 @@
+"""The front door: runs, sweeps, tables and the command line."""

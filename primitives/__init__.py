@@ -1,0 +1,1 @@
+"""Compiled grid kernels, the random streams and the root of the error tree."""

@@ -1,0 +1,18 @@
+"""The one place where compiler options are set."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile `function` to machine code: cached on disk, IEEE arithmetic, serial, no GIL."""
+    return cast(F, numba.njit(cache=True, fastmath=False, nogil=True)(function))
+
+
+def inlined(function: F) -> F:
+    """As `kernel`, and always expanded into its callers; for tiny functions of inner loops."""
+    return cast(F, numba.njit(cache=True, fastmath=False, nogil=True, inline="always")(function))

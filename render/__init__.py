@@ -1,0 +1,1 @@
+"""Pictures of recorded and running episodes."""

@@ -1,0 +1,1 @@
+"""Prediction of failing cooperation, and the channels that mend it."""

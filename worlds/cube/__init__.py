@@ -1,0 +1,1 @@
+"""CUBE: teams push heavy blocks into a goal column."""

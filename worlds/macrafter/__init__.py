@@ -1,0 +1,1 @@
+"""MA-Crafter: a team gathers, builds and survives on a large map."""

@@ -198,7 +198,7 @@ class Report(NamedTuple):
     ended: str | None
 
 
-class Rules(Protocol[S]):  # type: ignore[misc]
+class Rules(Protocol[S]):
     """Start, step, copies; the only part that works on batches.
 
     `observe`, `living`, `report` and `frame` read a batch of one. Only `reset`, `step` and
@@ -513,7 +513,7 @@ class Advance(Generic[S]):
     note: Json = None
 
 
-class Dialogue(Protocol[S]):  # type: ignore[misc]
+class Dialogue(Protocol[S]):
     """A pure state machine: who must answer now, and what follows from the replies."""
 
     kind: str

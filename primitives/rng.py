@@ -9,7 +9,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import kernel
+from primitives.compile import kernel, modular
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -21,7 +21,7 @@ SEED_LIMIT = 2**63
 Stream = NDArray[np.uint64]
 
 
-@kernel
+@modular
 def mix(x: np.uint64) -> np.uint64:
     """Scramble one uint64 into another, one to one."""
     x = x ^ (x >> _30)
@@ -31,21 +31,21 @@ def mix(x: np.uint64) -> np.uint64:
     return x ^ (x >> _31)
 
 
-@kernel
+@modular
 def start(stream: Stream, seed: np.uint64) -> None:
     """Overwrite `stream` [2] uint64 with the stream of `seed`, at counter 0."""
     stream[0] = mix(seed + GOLDEN)
     stream[1] = np.uint64(0)
 
 
-@kernel
+@modular
 def fork(stream: Stream, label: int, child: Stream) -> None:
     """Overwrite `child` [2] with the child stream `label` of `stream` [2], which stays as it is."""
     child[0] = mix(mix(stream[0]) + (np.uint64(label) + _1) * GOLDEN)
     child[1] = np.uint64(0)
 
 
-@kernel
+@modular
 def next_u64(stream: Stream) -> np.uint64:
     """Draw a uint64 from `stream` [2]."""
     stream[1] += _1

@@ -1,0 +1,484 @@
+"""Verbs of CUBE, and how each becomes one primitive action a step."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from primitives.grid import DIRECTION_NAMES
+from primitives.navigation import NO_DIRECTION, downhill
+from worlds.api import (
+    NO_TASK,
+    STAY,
+    Action,
+    AgentId,
+    ArgSpec,
+    AttemptColumn,
+    Cell,
+    Done,
+    Failed,
+    Json,
+    Primitive,
+    Reason,
+    Running,
+    Standing,
+    VerbSpec,
+)
+from worlds.cube import concepts
+from worlds.cube.board import GOAL_FACE, STEPS, Board, Field, board_of
+from worlds.cube.config import CubeConfig
+from worlds.cube.state import (
+    FACES,
+    OUTCOMES,
+    REASONS,
+    CubeState,
+    push_direction,
+    task_number,
+)
+
+__all__ = ["CubeSkills", "block_of"]
+
+PATIENCE = 5
+"""Steps in a row without progress before a way that others hold is given up."""
+YIELD_PACE, YIELD_SPARE = 4, 5
+"""`yield` gives up after this many actions a step asked for, and these besides."""
+
+_BLOCK = ArgSpec("block", "id", is_required=True)
+_FACE = ArgSpec("face", "choice", choices=FACES, default=FACES[GOAL_FACE])
+_TIMEOUT = ArgSpec("timeout", "int", 1, 100, default=30)
+
+
+def _steps(high: int, default: int) -> ArgSpec:
+    return ArgSpec("steps", "int", 1, high, default=default)
+
+
+def _verbs(agents: int) -> tuple[VerbSpec, ...]:
+    return (
+        VerbSpec(
+            "move",
+            (
+                ArgSpec("direction", "choice", choices=DIRECTION_NAMES, is_required=True),
+                _steps(10, 1),
+            ),
+            "take that many actions in one direction, whatever stands there",
+        ),
+        VerbSpec("wait", (_steps(50, 1),), "stay for that many steps"),
+        VerbSpec(
+            "navigate",
+            (_BLOCK, _FACE, ArgSpec("cell", "cell"), _TIMEOUT),
+            "walk to a contact cell of a face, or to the one given as cell",
+        ),
+        VerbSpec(
+            "push",
+            (_BLOCK, _steps(20, 1), ArgSpec("face", "choice", choices=FACES)),
+            "push that many steps from a face (left out: the one you stand on, else left)",
+        ),
+        VerbSpec(
+            "rendezvous",
+            (_BLOCK, _FACE, ArgSpec("count", "int", 1, agents), _TIMEOUT),
+            "wait at a face until count agents are in place (left out: as many as it weighs)",
+        ),
+        VerbSpec("yield", (_BLOCK, _steps(10, 2)), "walk away until that many cells lie between"),
+    )
+
+
+class _Call(NamedTuple):
+    """A verb with its arguments filled in; `block` is -1 for verbs without one."""
+
+    verb: str
+    block: int
+    face: int | None
+    steps: int
+    direction: int
+    cell: Cell | None
+    crew: int
+    timeout: int
+
+    def aim(self, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+        """The cells of the face that count: the one asked for, or all."""
+        return cells if self.cell is None else (self.cell,)
+
+
+def block_of(reference: Json, blocks: int) -> int | None:
+    """The block that `block_3`, `3` or 3 names among 0..blocks-1, else None."""
+    digits = reference.removeprefix("block_") if isinstance(reference, str) else reference
+    if isinstance(digits, str):
+        digits = int(digits) if digits.isdecimal() and len(digits) < 6 else None
+    if type(digits) is not int or not 0 <= digits < blocks:
+        return None
+    return digits
+
+
+class CubeSkills:
+    """Verbs by name; what a verb remembers between steps is its `progress`.
+
+    Keys of a progress: issued (primitives given), moved and stuck (steps with progress; in a row
+    without), missed, code and facts (the last miss), face and cell (of a push: the face it uses,
+    the block's cell before the step).
+    """
+
+    def __init__(self, config: CubeConfig) -> None:
+        self._rules = config.rules
+        self.verbs = _verbs(config.agent_count)
+
+    def check(self, state: CubeState, agent: AgentId, action: Action) -> tuple[Reason, ...]:
+        """`unknown_reference`, `block_delivered`, or `bad_argument` for a cell off the face."""
+        if "block" not in action.args:
+            return ()
+        board, call = self._read(state, action)
+        if call is None:
+            return (Reason("unknown_reference", {"reference": str(action.args["block"])[:40]}),)
+        if call.block not in board.terrain.open:
+            return (Reason("block_delivered", {"block": f"block_{call.block}"}),)
+        if call.cell is None or call.cell in board.terrain.slots(call.block, _goal_side(call)):
+            return ()
+        limits = f"cells at the {_face_name(call)} face of block_{call.block}"
+        return (
+            Reason("bad_argument", {"field": "cell", "value": list(call.cell), "limits": limits}),
+        )
+
+    def ground(
+        self, state: CubeState, agent: AgentId, action: Action, progress: Json
+    ) -> Primitive | Done | Failed:
+        board, call = self._read(state, action)
+        if call is None:
+            return _unknown(action)
+        memory = _begin(board, agent, call) if progress is None else dict(progress)
+        end = _END[call.verb](board, agent, call, memory)
+        if end is not None:
+            return end
+        number, declared = _ACT[call.verb](board, agent, call, memory)
+        memory["issued"] += 1
+        if call.verb == "push":
+            memory["cell"] = list(board.terrain.cells[call.block] or ())
+        return Primitive(number, memory, declared)
+
+    def settle(
+        self, state: CubeState, agent: AgentId, action: Action, progress: Json
+    ) -> Running | Done | Failed:
+        board, call = self._read(state, action)
+        if call is None:
+            return _unknown(action)
+        memory = dict(progress)
+        _remember(state, board, agent, call, memory)
+        return _END[call.verb](board, agent, call, memory) or Running(memory)
+
+    def estimate(
+        self, state: CubeState, agent: AgentId, action: Action, start: Standing
+    ) -> Standing:
+        """Steps and place after the action by arithmetic alone: no obstacles, no others."""
+        board, call = self._read(state, action)
+        if call is None:
+            return start
+        if call.verb == "navigate":
+            goal = _nearest(start.cell, call.aim(board.terrain.slots(call.block, _goal_side(call))))
+            return start._replace(steps=start.steps + max(1, _gap(start.cell, goal)), cell=goal)
+        if call.verb == "rendezvous":
+            return start._replace(steps=start.steps + 1)
+        cell, task = start.cell, start.task
+        if call.verb == "move":
+            down, right = STEPS[call.direction]
+            cell = (cell[0] + down * call.steps, cell[1] + right * call.steps)
+        if call.verb == "push":
+            task = task_number(call.block, _face_at(board, start.cell, call))
+        return Standing(start.steps + call.steps, cell, start.holdings, task)
+
+    def _read(self, state: CubeState, action: Action) -> tuple[Board, _Call | None]:
+        """The board, and the action with its defaults; None for an unknown block."""
+        board, args = board_of(state, self._rules), action.args
+        block = block_of(args["block"], len(board.terrain.cells)) if "block" in args else -1
+        if block is None:
+            return board, None
+        given = {name: value for name, value in args.items() if value is not None}
+        filled = {**_DEFAULTS[action.verb], **given}
+        face, cell = filled["face"], filled["cell"]
+        weight = board.terrain.weights[block] if block >= 0 else 0
+        return board, _Call(
+            action.verb,
+            block,
+            None if face is None else FACES.index(face),
+            filled["steps"],
+            DIRECTION_NAMES.index(filled["direction"]),
+            None if cell is None else (cell[0], cell[1]),
+            given.get("count", min(weight, len(board.agents))),
+            filled["timeout"],
+        )
+
+
+_BLANK: Mapping[str, Json] = {
+    "face": None,
+    "cell": None,
+    "steps": 0,
+    "direction": DIRECTION_NAMES[0],
+    "timeout": 0,
+}
+_DEFAULTS: Mapping[str, Mapping[str, Json]] = {
+    verb.name: {**_BLANK, **{arg.name: arg.default for arg in verb.args if not arg.is_required}}
+    for verb in _verbs(1)
+}
+
+
+# --- memory of a verb ----------------------------------------------------------------------------
+
+
+def _begin(board: Board, agent: AgentId, call: _Call) -> Json:
+    """What a verb remembers before its first primitive."""
+    memory: dict[str, Json] = {"issued": 0, "moved": 0, "stuck": 0, "missed": 0}
+    if call.verb == "push":
+        face = concepts.face_of(board, agent, call.block) if call.face is None else None
+        memory["face"] = _goal_side(call) if face is None else FACES.index(face)
+    return memory
+
+
+def _remember(
+    state: CubeState, board: Board, agent: AgentId, call: _Call, memory: dict[str, Json]
+) -> None:
+    """Take in what the last step brought the agent."""
+    outcome = OUTCOMES[state.agent_outcome[0, agent]]
+    went = outcome in ("moved", "pushed")
+    if call.verb == "push":
+        now = board.terrain.cells[call.block]
+        went = outcome == "pushed" and memory["cell"] != list(now or ())
+    memory["moved"] += went
+    memory["missed"] += not went
+    memory["stuck"] = 0 if went else memory["stuck"] + 1
+    if not went:
+        memory["code"], memory["facts"] = _miss(state, agent)
+
+
+def _miss(state: CubeState, agent: AgentId) -> tuple[str, Json]:
+    """Why the agent's last action did nothing for its verb, with counts of its task row."""
+    row = int(state.agent_attempt[0, agent])
+    code = REASONS[state.agent_reason[0, agent]]
+    if code == REASONS[0]:
+        code = "not_in_contact"
+    if row < 0:
+        return code, {}
+    need, took_part = AttemptColumn.NEED, AttemptColumn.PARTICIPATION
+    counts = state.attempts[0, row].tolist()
+    return code, {"need": counts[need], "participation": counts[took_part]}
+
+
+# --- when a verb is over -------------------------------------------------------------------------
+
+
+def _end_move(board: Board, agent: AgentId, call: _Call, memory: Json) -> Done | Failed | None:
+    if memory["issued"] < call.steps:
+        return None
+    return _done_or_miss(memory)
+
+
+def _end_wait(board: Board, agent: AgentId, call: _Call, memory: Json) -> Done | Failed | None:
+    return Done({}) if memory["issued"] >= call.steps else None
+
+
+def _end_navigate(board: Board, agent: AgentId, call: _Call, memory: Json) -> Done | Failed | None:
+    terrain, block, face = board.terrain, call.block, _goal_side(call)
+    if terrain.cells[block] is None:
+        return _delivered(call)
+    contacts = call.aim(terrain.contacts(block, face))
+    if board.agents[agent] in contacts or (call.cell is None and _is_behind(board, agent, call)):
+        return Done({})
+    if _is_covered(board, call, contacts):
+        return _failed("face_blocked", call)
+    if memory["issued"] >= call.timeout:
+        return _timeout(memory)
+    route = _route_to_face(board, agent, call)
+    if route.kind == "held" and memory["stuck"] >= PATIENCE:
+        full = all(board.occupant[cell] > 0 for cell in terrain.contacts(block, face))
+        return _failed("face_full", call) if full else _held(memory)
+    return _no_path() if route.kind == "none" else None
+
+
+def _end_push(board: Board, agent: AgentId, call: _Call, memory: Json) -> Done | Failed | None:
+    if board.terrain.cells[call.block] is None:
+        return _done_or_miss(memory) if memory["moved"] else _delivered(call)
+    return None if memory["issued"] < call.steps else _done_or_miss(memory)
+
+
+def _end_rendezvous(
+    board: Board, agent: AgentId, call: _Call, memory: Json
+) -> Done | Failed | None:
+    if board.terrain.cells[call.block] is None:
+        return _delivered(call)
+    aligned = board.aligned(call.block, _goal_side(call))
+    if agent not in aligned:
+        return _failed("not_at_face", call)
+    if len(aligned) >= call.crew:
+        return Done({"count": len(aligned)})
+    return _timeout(memory) if memory["issued"] >= call.timeout else None
+
+
+def _end_yield(board: Board, agent: AgentId, call: _Call, memory: Json) -> Done | Failed | None:
+    terrain = board.terrain
+    if terrain.cells[call.block] is None:
+        return Done({})
+    if terrain.gap(board.agents[agent], call.block) > call.steps:
+        return Done({})
+    if memory["issued"] >= YIELD_PACE * call.steps + YIELD_SPARE:
+        return _timeout(memory)
+    route = _route_away(board, agent, call)
+    if route.kind == "held" and memory["stuck"] >= PATIENCE:
+        return _held(memory)
+    return _no_path() if route.kind == "none" else None
+
+
+_END = {
+    "move": _end_move,
+    "wait": _end_wait,
+    "navigate": _end_navigate,
+    "push": _end_push,
+    "rendezvous": _end_rendezvous,
+    "yield": _end_yield,
+}
+
+
+def _done_or_miss(memory: Json) -> Done | Failed:
+    if memory["moved"]:
+        return Done({"moved": memory["moved"], "misses": memory["missed"]})
+    return Failed(Reason(memory["code"], memory["facts"]))
+
+
+def _delivered(call: _Call) -> Failed:
+    return Failed(Reason("block_delivered", {"block": f"block_{call.block}"}))
+
+
+def _failed(code: str, call: _Call) -> Failed:
+    return Failed(Reason(code, {"block": f"block_{call.block}", "face": _face_name(call)}))
+
+
+def _timeout(memory: Json) -> Failed:
+    return Failed(Reason("timeout", {"steps": memory["issued"]}))
+
+
+def _held(memory: Json) -> Failed:
+    return Failed(Reason("blocked", {"steps": memory["stuck"]}))
+
+
+def _no_path() -> Failed:
+    return Failed(Reason("no_path"))
+
+
+def _unknown(action: Action) -> Failed:
+    return Failed(Reason("unknown_reference", {"reference": str(action.args["block"])[:40]}))
+
+
+def _is_covered(board: Board, call: _Call, contacts: tuple[Cell, ...]) -> bool:
+    """Every cell that counts is under a block, or the one asked for is no longer at the face."""
+    terrain, face = board.terrain, _goal_side(call)
+    if call.cell is not None and call.cell not in terrain.contacts(call.block, face):
+        return call.cell not in terrain.slots(call.block, face)
+    return all(terrain.ground[cell] < 0 for cell in contacts)
+
+
+def _is_behind(board: Board, agent: AgentId, call: _Call) -> bool:
+    """Aligned while no contact cell is free: as near to the face as one can get."""
+    face = _goal_side(call)
+    if agent not in board.aligned(call.block, face):
+        return False
+    return not any(board.occupant[cell] == 0 for cell in board.terrain.contacts(call.block, face))
+
+
+# --- what a verb does next -----------------------------------------------------------------------
+
+
+def _act_move(board: Board, agent: AgentId, call: _Call, memory: Json) -> tuple[int, int]:
+    return 1 + call.direction, NO_TASK
+
+
+def _act_wait(board: Board, agent: AgentId, call: _Call, memory: Json) -> tuple[int, int]:
+    return STAY, NO_TASK
+
+
+def _act_navigate(board: Board, agent: AgentId, call: _Call, memory: Json) -> tuple[int, int]:
+    return _route_to_face(board, agent, call).action, NO_TASK
+
+
+def _act_push(board: Board, agent: AgentId, call: _Call, memory: Json) -> tuple[int, int]:
+    face = memory["face"]
+    return 1 + push_direction(face), task_number(call.block, face)
+
+
+def _act_rendezvous(board: Board, agent: AgentId, call: _Call, memory: Json) -> tuple[int, int]:
+    return STAY, task_number(call.block, _goal_side(call))
+
+
+def _act_yield(board: Board, agent: AgentId, call: _Call, memory: Json) -> tuple[int, int]:
+    return _route_away(board, agent, call).action, NO_TASK
+
+
+_ACT = {
+    "move": _act_move,
+    "wait": _act_wait,
+    "navigate": _act_navigate,
+    "push": _act_push,
+    "rendezvous": _act_rendezvous,
+    "yield": _act_yield,
+}
+
+
+class _Route(NamedTuple):
+    """`open`, `held` by other agents, or `none`; and the next primitive action."""
+
+    kind: str
+    action: int
+
+
+def _route_to_face(board: Board, agent: AgentId, call: _Call) -> _Route:
+    terrain, face = board.terrain, _goal_side(call)
+    contacts = call.aim(terrain.contacts(call.block, face))
+    if call.cell is None:
+        targets = board.places(call.block, face)
+    else:
+        targets = board.places_behind(contacts, face, agent)
+    if board.agents[agent] in targets:
+        return _Route("held", STAY)
+    free = board.field(targets) if targets else None
+    return _route(board, agent, free, terrain.field(targets or contacts))
+
+
+def _route_away(board: Board, agent: AgentId, call: _Call) -> _Route:
+    away = call.steps + 1
+    free = board.away_field(call.block, away)
+    return _route(board, agent, free, board.terrain.away_field(call.block, away))
+
+
+def _route(board: Board, agent: AgentId, free: Field | None, through: Field) -> _Route:
+    """Down the field that goes round others, else down the one that ignores them."""
+    row, column = board.agents[agent]
+    direction = NO_DIRECTION if free is None else int(downhill(free, row, column))
+    if direction != NO_DIRECTION:
+        return _Route("open", 1 + direction)
+    direction = int(downhill(through, row, column))
+    if direction == NO_DIRECTION:
+        return _Route("none", STAY)
+    down, right = STEPS[direction]
+    is_free = board.occupant[row + down, column + right] == 0
+    return _Route("held", 1 + direction if is_free else STAY)
+
+
+# --- faces and cells -----------------------------------------------------------------------------
+
+
+def _goal_side(call: _Call) -> int:
+    return GOAL_FACE if call.face is None else call.face
+
+
+def _face_name(call: _Call) -> str:
+    return FACES[_goal_side(call)]
+
+
+def _face_at(board: Board, cell: Cell, call: _Call) -> int:
+    """The face a push from `cell` uses: the one asked for, else that of the cell, else left."""
+    if call.face is not None:
+        return call.face
+    faces = range(len(FACES))
+    on = (face for face in faces if cell in board.terrain.contacts(call.block, face))
+    return next(on, GOAL_FACE)
+
+
+def _nearest(cell: Cell, cells: tuple[Cell, ...]) -> Cell:
+    """The cell of least Manhattan distance, then row, column; `cell` itself if there is none."""
+    return min(cells, key=lambda other: (_gap(cell, other), other), default=cell)
+
+
+def _gap(cell: Cell, other: Cell) -> int:
+    return abs(cell[0] - other[0]) + abs(cell[1] - other[1])

@@ -50,8 +50,8 @@ def assign(cost: NDArray[np.int64], need: int) -> tuple[tuple[int, int], ...] | 
     """The `need` pairs (agent rank, slot rank) of least total cost, ascending; None: infeasible.
 
     cost: [A, S] int64, steps; FORBIDDEN where the agent cannot take the slot. Ties go to the
-    smallest agents, then to the smallest slots in the order of agents: both are decided inside
-    the integers handed to the solver.
+    smallest agents (least sum of ranks), then to small slots for small agents: both are decided
+    inside the integers handed to the solver.
     """
     kept = _cheapest_rows(cost, need)
     agents, slots = len(kept), cost.shape[1]
@@ -83,11 +83,11 @@ def _cheapest_rows(cost: NDArray[np.int64], need: int) -> NDArray[np.intp]:
 def _padded(cost: NDArray[np.int64], need: int) -> NDArray[np.float64]:
     """A square matrix of side A + S - need whose optimum seats exactly `need` agents."""
     agents, slots = cost.shape
-    unit = (agents - 1) * (slots - 1) * need + 1
-    scale = need * ((agents - 1) * unit + (agents - 1) * (slots - 1)) + 1
+    unit = agents * (slots - 1) * need + 1
+    scale = need * ((agents - 1) * unit + agents * (slots - 1)) + 1
     i = np.arange(agents)[:, None]
     s = np.arange(slots)[None, :]
-    entry = cost * scale + i * unit + (agents - 1 - i) * s
+    entry = cost * scale + i * unit + (agents - i) * s
     side = agents + slots - need
     matrix = np.full((side, side), np.inf)
     matrix[:agents, :slots] = np.where(cost == FORBIDDEN, np.inf, entry)

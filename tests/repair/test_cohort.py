@@ -6,10 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repair.cohort import FORBIDDEN, assign
+from repair.cohort import FORBIDDEN, _cheapest_rows, assign
 
 
 def brute_force(cost, need):
+    """Least (total cost, sum of agent ranks, slots weighted by agent) over all seatings."""
     agents, slots = cost.shape
     best = None
     for chosen in combinations(range(agents), need):
@@ -17,9 +18,18 @@ def brute_force(cost, need):
             picked = [cost[i, s] for i, s in zip(chosen, seats, strict=True)]
             if FORBIDDEN in picked:
                 continue
-            key = (sum(picked), chosen, seats)
+            key = rank_of(cost, tuple(zip(chosen, seats, strict=True)))
             best = min(best, key) if best else key
-    return None if best is None else tuple(zip(best[1], best[2], strict=True))
+    return best
+
+
+def rank_of(cost, pairs):
+    agents = len(cost)
+    return (
+        sum(int(cost[i, s]) for i, s in pairs),
+        sum(i for i, _ in pairs),
+        sum((agents - i) * s for i, s in pairs),
+    )
 
 
 def test_golden_six_agents_four_slots():
@@ -44,8 +54,11 @@ def test_least_cost_and_ties_as_brute_force(data):
         )
     )
     cost = np.array(values, np.int64).reshape(agents, slots)
-    found, wanted = assign(cost, need), brute_force(cost, need)
+    kept = _cheapest_rows(cost, need)
+    found, wanted = assign(cost[kept], need), brute_force(cost[kept], need)
     if wanted is None:
-        assert found is None
+        assert found is None and brute_force(cost, need) is None
         return
-    assert found == wanted, (cost, found, wanted)
+    assert len(found) == need
+    assert rank_of(cost[kept], found) == wanted, (cost, found)
+    assert wanted[0] == brute_force(cost, need)[0], "dropping costly agents lost the optimum"

@@ -19,9 +19,8 @@ from types import TracebackType
 from typing import IO, Any
 
 from cognitive.errors import RecordError
-from render.replay import read_lines
+from cognitive.events import encode
 
-SCHEMA = 1
 CONFIG, EVENTS, FRAMES = "config.json", "events.jsonl", "frames.jsonl"
 CASSETTE, CALLS = "cassette.jsonl", "calls.jsonl"
 TIMING, SUMMARY, LOCK = "timing.json", "summary.json", "run.lock"
@@ -30,10 +29,6 @@ HEARTBEAT_SECONDS = 60.0
 
 FINISHED_BY = frozenset({"world", "steps", "team_ms", "agent_ms", "calls", "tokens", "money"})
 RESUMABLE_BY = frozenset({"stopped", "endpoint"})
-
-_COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-_ASCII = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-
 
 # --- values as bytes -----------------------------------------------------------------------------
 
@@ -48,17 +43,6 @@ def canonical(value: Any) -> str:
 def digest(value: Any) -> str:
     """SHA-256 of the canonical JSON of `value`, as hex."""
     return sha256(canonical(value).encode()).hexdigest()
-
-
-def encode_line(value: Any) -> bytes:
-    """`value` as one compact line of UTF-8, keys in the order they have.
-
-    A text that is no valid Unicode (a lone surrogate from a model) is escaped.
-    """
-    try:
-        return _COMPACT.encode(value).encode() + b"\n"
-    except UnicodeEncodeError:
-        return _ASCII.encode(value).encode() + b"\n"
 
 
 # --- writing -------------------------------------------------------------------------------------
@@ -98,7 +82,7 @@ class LineWriter:
 
     def write(self, value: Any) -> None:
         """Append `value` as one line."""
-        self.append(encode_line(value))
+        self.append(encode(value))
 
     def append(self, line: bytes) -> None:
         """Append a whole line. Raises OSError if not all of it could be written."""
@@ -169,9 +153,9 @@ class RunLock:
         self._file = self._take()
         self._file.truncate(0)
         self._file.write(
-            _COMPACT.encode(
+            encode(
                 {"host": socket.gethostname(), "process": os.getpid(), "start": int(time.time())}
-            ).encode()
+            )
         )
 
     def beat(self) -> None:
@@ -248,46 +232,16 @@ class RunLock:
 # --- reading -------------------------------------------------------------------------------------
 
 
-def read_records(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a `.jsonl` file in order; an unfinished last line is left out with a warning.
-
-    Raises RecordError with file and line on anything else that is no JSON object.
-    """
-    for number, line in enumerate(read_lines(path), start=1):
-        yield _parsed(path, number, line)
-
-
-def read_events(path: Path) -> list[dict[str, Any]]:
-    """The events of `path`, numbers and schema checked. Raises RecordError as `read_records`."""
-    events = []
-    for number, event in enumerate(read_records(path)):
-        if event.get("v") != SCHEMA:
-            raise RecordError(
-                f"{path}: events schema {event.get('v')}; this version reads {SCHEMA}"
-            )
-        if event.get("n") != number or not {"e", "step", "ms"} <= event.keys():
-            raise RecordError(
-                f"{path}, line {number + 1}: an event with n {event.get('n')}; expected n {number} "
-                "with e, step and ms"
-            )
-        events.append(event)
-    return events
-
-
 def read_json(path: Path) -> dict[str, Any]:
     """The object in `path`. Raises RecordError if it is missing or no JSON object."""
     if not path.is_file():
         raise RecordError(f"{path}: no such file")
-    return _parsed(path, 1, path.read_bytes())
-
-
-def _parsed(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(line)
+        value = json.loads(path.read_bytes())
     except ValueError as problem:
-        raise RecordError(f"{path}, line {number}: no JSON: {problem}") from None
+        raise RecordError(f"{path}: no JSON: {problem}") from None
     if not isinstance(value, dict):
-        raise RecordError(f"{path}, line {number}: {type(value).__name__} where an object belongs")
+        raise RecordError(f"{path}: {type(value).__name__} where an object belongs")
     return value
 
 

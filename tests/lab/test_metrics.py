@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab import columns, metrics, records
+from cognitive.events import read_events
+from lab import columns, metrics
 from lab.trace import Trace
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -82,7 +83,7 @@ def ended(plan, step, status="success", reason=None):
 
 
 def test_a_chain_round_with_an_interrupt():
-    events = records.read_events(GOLDEN / "chain_round.jsonl")
+    events = read_events(GOLDEN / "chain_round.jsonl")
     found = columns.measure(Trace(events, config()))
     expected = {
         "steps": 4,
@@ -111,7 +112,7 @@ def test_a_chain_round_with_an_interrupt():
 
 
 def test_stays_of_each_agent_sum_to_the_run():
-    found = Trace(records.read_events(GOLDEN / "chain_round.jsonl"), config())
+    found = Trace(read_events(GOLDEN / "chain_round.jsonl"), config())
     for agent in range(3):
         stays = [stay.end - stay.start for stay in found.stages if stay.agent == agent]
         assert sum(stays) == found.run_ms == 7500, (agent, stays)

@@ -10,6 +10,7 @@ import warnings
 import pytest
 
 from cognitive.errors import RecordError
+from cognitive.events import encode, read_events
 from lab import records
 
 
@@ -18,7 +19,7 @@ def event(n, **more):
 
 
 def write_events(path, count=3):
-    path.write_bytes(b"".join(records.encode_line(event(n)) for n in range(count)))
+    path.write_bytes(b"".join(encode(event(n)) for n in range(count)))
 
 
 def config(**changes):
@@ -45,7 +46,7 @@ def test_a_cut_at_any_byte_loses_only_the_line_it_hit(tmp_path):
         path.write_bytes(whole[:length])
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always")
-            events = records.read_events(path)
+            events = read_events(path)
         assert len(events) == whole[:length].count(b"\n"), length
         assert bool(seen) == (length > 0 and whole[length - 1 : length] != b"\n"), length
 
@@ -54,17 +55,17 @@ def test_a_cut_at_any_byte_loses_only_the_line_it_hit(tmp_path):
     ("line", "says"),
     [
         (b"{broken}\n", "line 2: no JSON"),
-        (b"[1]\n", "line 2: list where an object belongs"),
-        (records.encode_line(event(5)), "line 2: an event with n 5; expected n 1"),
-        (records.encode_line({**event(1), "v": 3}), "events schema 3; this version reads 1"),
+        (b"[1]\n", "line 2: no event"),
+        (encode(event(5)), "line 2: event number 5 where 1 belongs"),
+        (encode({**event(1), "v": 3}), "schema 3; this version reads 1"),
         (b"\xff\xfe\n", "line 2: no JSON"),
     ],
 )
 def test_other_damage_is_refused_with_file_and_line(tmp_path, line, says):
     path = tmp_path / "events.jsonl"
-    path.write_bytes(records.encode_line(event(0)) + line + records.encode_line(event(2)))
+    path.write_bytes(encode(event(0)) + line + encode(event(2)))
     with pytest.raises(RecordError, match=says) as raised:
-        records.read_events(path)
+        read_events(path)
     assert str(path) in str(raised.value)
 
 
@@ -79,13 +80,13 @@ def test_appending_drops_an_unfinished_line_first(tmp_path):
 
 def test_a_lone_surrogate_is_written_as_valid_utf8_and_read_back(tmp_path):
     value = {"text": "a\ud800b", "ok": "ü"}
-    line = records.encode_line(value)
+    line = encode(value)
     assert json.loads(line.decode()) == value, line
 
 
 def test_a_number_that_is_none_is_refused():
     with pytest.raises(ValueError):
-        records.encode_line({"score": float("nan")})
+        encode({"score": float("nan")})
 
 
 def test_a_file_written_whole_replaces_the_old_one_and_leaves_no_draft(tmp_path):
@@ -137,7 +138,7 @@ def test_the_syncer_beats_and_syncs_while_nothing_is_written(tmp_path):
     assert lock.path.stat().st_mtime > 2
     syncer.close()
     lock.release()
-    assert len(records.read_events(tmp_path / "events.jsonl")) == 1
+    assert len(read_events(tmp_path / "events.jsonl")) == 1
 
 
 def test_status_follows_the_files(tmp_path):

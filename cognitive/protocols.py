@@ -32,7 +32,11 @@ class Latency:
 
 
 class Question(NamedTuple):
-    """All an answer may depend on."""
+    """All an answer may depend on.
+
+    memory, messages, orders: as `cognitive.views` makes them; empty for dialogue worlds. tries:
+    of this decision so far, each {"reply": what was answered, "findings": [{"code", "text"}]}.
+    """
 
     scope: str
     ask: Ask
@@ -45,12 +49,21 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One try: the raw reply, or the problem (`timeout`, `unavailable`, `refused`, ...)."""
+    """One try: the raw reply, or the problem.
+
+    problem: None, `timeout`, `unavailable` or `refused`; `denied` (the endpoint does not take the
+    key) and `outage` (it is down for long) end the run. measured_ms: 0 if nothing was measured.
+    level: structured-output level used, None if no endpoint was asked. is_cut: the endpoint
+    stopped at its token limit. changes: (endpoint label, model, from, to) of each change of level.
+    """
 
     raw: Json
     problem: str | None
     usage: Usage
     measured_ms: int
+    level: str | None = None
+    is_cut: bool = False
+    changes: tuple[tuple[str, str, str, str], ...] = ()
 
 
 class Planner(Protocol):

@@ -1,5 +1,9 @@
 """Errors of the cognitive layer."""
 
+from __future__ import annotations
+
+from typing import Literal
+
 from worlds.errors import (
     ConfigError,
     CooplabError,
@@ -20,6 +24,7 @@ __all__ = [
     "PromptTooLong",
     "RecordError",
     "ReplyFormatError",
+    "RunStopped",
 ]
 
 
@@ -32,7 +37,35 @@ class DialogueError(CooplabError):
 
 
 class ClientError(CooplabError):
-    """A model endpoint did not give a usable completion."""
+    """A model endpoint did not give a usable completion.
+
+    cause: a word for tables (`bad_key`, `rate_limit`, `html`, ...). retry: whether asking again
+    makes sense, `now` if the request was changed for it. retry_after: seconds the server asked
+    for. attempts: requests sent. measured_ms: their time and the waits between them. tokens: what
+    was used all the same, (prompt, completion). text: what came back, if anything did. ends_run:
+    no call to this endpoint can do better.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        cause: str = "unavailable",
+        *,
+        retry: Literal["no", "later", "now"] = "no",
+        retry_after: float | None = None,
+        tokens: tuple[int, int] = (0, 0),
+        text: str = "",
+        ends_run: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.cause = cause
+        self.retry = retry
+        self.retry_after = retry_after
+        self.tokens = tokens
+        self.text = text
+        self.ends_run = ends_run
+        self.attempts = 1
+        self.measured_ms = 0
 
 
 class ClientTimeout(ClientError):
@@ -53,6 +86,10 @@ class ReplyFormatError(ClientError):
 
 class PromptTooLong(ClientError):
     """A prompt passed the bound that every prompt must keep; a defect of ours."""
+
+
+class RunStopped(ClientError):
+    """A replay came to the place where the recorded run was stopped; `cause` is how it ended."""
 
 
 class BudgetExceeded(CooplabError):

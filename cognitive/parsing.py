@@ -41,7 +41,8 @@ def read_reply(raw: Json, schema: type[BaseModel], is_cut: bool = False) -> Read
     A byte-order mark and `<think>` blocks are removed; of the complete JSON objects that lie in
     no other one, the last that validates is the value, else the findings are those of the last
     one. Only the first 65536 characters and the last 256 objects count, nesting deeper than 32
-    is no object, and JSON is never mended. `is_cut`: the endpoint stopped at its token limit.
+    is no object, and JSON is never mended. `is_cut`: the endpoint stopped at its token limit,
+    which is the finding if nothing validates.
     """
     if isinstance(raw, str):
         return _read_text(raw, schema, is_cut)
@@ -64,15 +65,15 @@ def _read_text(raw: str, schema: type[BaseModel], is_cut: bool) -> Reading:
     text = _without_thinking(raw[:MAX_CHARACTERS].removeprefix("\ufeff"))
     spans = deque(_outermost_objects(text), MAX_OBJECTS)
     objects = [text[start:end] for start, end in spans]
-    if not objects and is_cut:
+    last = _nothing("no_json", "no JSON object was found in the answer")
+    for place, found in enumerate(reversed(objects)):
+        reading = _validate(found, schema)
+        if reading.value is not None:
+            return reading
+        last = reading if place == 0 else last
+    if is_cut:
         return _nothing("truncated", "the answer was cut at the token limit before it was complete")
-    if not objects:
-        return _nothing("no_json", "no JSON object was found in the answer")
-    last = _validate(objects[-1], schema)
-    readings = (_validate(found, schema) for found in reversed(objects[:-1]))
-    if last.value is not None:
-        return last
-    return next((reading for reading in readings if reading.value is not None), last)
+    return last
 
 
 def _nothing(code: str, text: str) -> Reading:

@@ -1,29 +1,42 @@
 """The one place where compiler options are set."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import config
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS: Mapping[str, Any] = {"cache": True, "fastmath": False, "nogil": True}
+_WITHOUT_COUNTS: Mapping[str, Any] = {**_OPTIONS, "_nrt": False}
 
 
 def kernel(function: F) -> F:
     """Compile `function` to machine code: cached on disk, IEEE arithmetic, serial, no GIL."""
-    return cast(F, numba.njit(cache=True, fastmath=False, nogil=True)(function))
+    return cast(F, numba.njit(**_OPTIONS)(function))
+
+
+def in_place(function: F) -> F:
+    """As `kernel`, for a function that allocates nothing, which the compiler then checks.
+
+    It counts no references. Passing a state of twenty arrays from stage to stage costs 0.4 us a
+    call with counting, and nearly nothing without.
+    """
+    return cast(F, numba.njit(**_WITHOUT_COUNTS)(function))
 
 
 def inlined(function: F) -> F:
     """As `kernel`, and always expanded into its callers; for tiny functions of inner loops."""
-    return cast(F, numba.njit(cache=True, fastmath=False, nogil=True, inline="always")(function))
+    return cast(F, numba.njit(**_OPTIONS, inline="always")(function))
 
 
 def modular(function: F) -> F:
-    """As `kernel`, for unsigned arithmetic modulo 2**64, which machine code does silently.
+    """As `in_place`, for unsigned arithmetic modulo 2**64, which machine code does silently.
 
     Run as plain Python (NUMBA_DISABLE_JIT=1) numpy would warn of every overflow.
     """
-    if numba.config.DISABLE_JIT:
-        return cast(F, np.errstate(over="ignore")(function))
-    return kernel(function)
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return np.errstate(over="ignore")(function)
+    return in_place(function)

@@ -6,7 +6,7 @@ Cells are (row, column), (0, 0) top left. Directions are walked in one order eve
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import kernel
+from primitives.compile import in_place
 
 UP, DOWN, LEFT, RIGHT = 0, 1, 2, 3
 DIRECTION_NAMES = ("up", "down", "left", "right")
@@ -15,19 +15,19 @@ DIRECTIONS = np.array([[-1, 0], [1, 0], [0, -1], [0, 1]], np.int64)
 DIRECTIONS.flags.writeable = False
 
 
-@kernel
+@in_place
 def opposite(direction: int) -> int:
     """The direction that leads back: up and down, left and right."""
     return direction ^ 1
 
 
-@kernel
+@in_place
 def is_inside(row: int, column: int, height: int, width: int) -> bool:
     """Whether the cell lies on a board of `height` rows and `width` columns."""
     return 0 <= row < height and 0 <= column < width
 
 
-@kernel
+@in_place
 def side_start(row: int, column: int, size: int, direction: int) -> tuple[int, int]:
     """The first of the `size` cells that touch a square on its side `direction`.
 
@@ -43,7 +43,7 @@ def side_start(row: int, column: int, size: int, direction: int) -> tuple[int, i
     return row, column + size
 
 
-@kernel
+@in_place
 def side_step(direction: int) -> tuple[int, int]:
     """From one cell of a side `direction` to the next: along the row or down the column."""
     if direction <= DOWN:
@@ -51,7 +51,7 @@ def side_step(direction: int) -> tuple[int, int]:
     return 1, 0
 
 
-@kernel
+@in_place
 def fill_rectangle(
     grid: NDArray[np.int16], row: int, column: int, rows: int, columns: int, value: int
 ) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives import rng
-from primitives.compile import kernel
+from primitives.compile import in_place, kernel
 from primitives.grid import fill_rectangle
 
 STATE_LABEL = 1
@@ -82,7 +82,7 @@ def _generate_one(
     return False
 
 
-@kernel
+@in_place
 def _place_blocks(
     state: Any,
     b: int,
@@ -112,7 +112,7 @@ def _place_blocks(
     return True
 
 
-@kernel
+@in_place
 def _all_candidates(candidates: Candidates, size: int, is_moat: bool) -> None:
     """Make every legal top-left cell of a block of `size` a candidate, with its score."""
     side = candidates.score.shape[0]
@@ -128,7 +128,7 @@ def _all_candidates(candidates: Candidates, size: int, is_moat: bool) -> None:
             candidates.total[score] += 1
 
 
-@kernel
+@in_place
 def _moat_score(row: int, column: int, size: int, side: int) -> int:
     """0..2: one, one more near the bounds, one less for a heavy block in the middle."""
     last = side - size - 2
@@ -142,7 +142,7 @@ def _moat_score(row: int, column: int, size: int, side: int) -> int:
     return score
 
 
-@kernel
+@in_place
 def _withdraw(
     candidates: Candidates, size: int, cell: NDArray[np.int16], other: int, gap: int
 ) -> None:
@@ -161,7 +161,7 @@ def _withdraw(
                 candidates.total[score] -= 1
 
 
-@kernel
+@in_place
 def _choose(candidates: Candidates, stream: NDArray[np.uint64], cell: NDArray[np.int16]) -> bool:
     """Draw one of the candidates of the best score into `cell` [2]; False when there is none."""
     best = SCORES - 1
@@ -183,7 +183,7 @@ def _choose(candidates: Candidates, stream: NDArray[np.uint64], cell: NDArray[np
     return True
 
 
-@kernel
+@in_place
 def _place_agents(state: Any, b: int, rows: NDArray[np.int64], stream: NDArray[np.uint64]) -> None:
     """Put each agent in a row of its own in the first column, by a shuffle of `rows` [H]."""
     for row in range(len(rows)):

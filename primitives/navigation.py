@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import kernel
+from primitives.compile import in_place, kernel
 from primitives.grid import DIRECTIONS
 
 UNREACHABLE = 2**31 - 1
@@ -38,7 +38,7 @@ def distance_field(
     _spread(walkable, field, queue, tail)
 
 
-@kernel
+@in_place
 def _spread(
     walkable: NDArray[np.bool_], field: NDArray[np.int32], queue: NDArray[np.int32], tail: int
 ) -> None:
@@ -73,7 +73,7 @@ def _spread(
             tail += 1
 
 
-@kernel
+@in_place
 def downhill(field: NDArray[np.int32], row: int, column: int) -> int:
     """The direction of the neighbour of least distance; ties up, down, left, right.
 
@@ -121,7 +121,7 @@ def path_work(height: int, width: int) -> PathWork:
     )
 
 
-@kernel
+@in_place
 def shortest_path(
     walkable: NDArray[np.bool_],
     row: int,
@@ -161,7 +161,7 @@ def shortest_path(
     return length
 
 
-@kernel
+@in_place
 def _search(
     walkable: NDArray[np.bool_],
     row: int,

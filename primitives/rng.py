@@ -9,7 +9,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import kernel, modular
+from primitives.compile import in_place, modular
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -52,19 +52,19 @@ def next_u64(stream: Stream) -> np.uint64:
     return mix(stream[0] + stream[1] * GOLDEN)
 
 
-@kernel
+@in_place
 def next_uniform(stream: Stream) -> float:
     """Draw a float64 in [0, 1) from `stream` [2]."""
     return np.float64(next_u64(stream) >> _11) * _ULP
 
 
-@kernel
+@in_place
 def next_below(stream: Stream, n: int) -> int:
     """Draw an int in 0..n-1 from `stream` [2]."""
     return int(next_uniform(stream) * n)
 
 
-@kernel
+@in_place
 def shuffle(stream: Stream, items: NDArray[np.int64]) -> None:
     """Shuffle `items` [N] in place with draws from `stream` [2]."""
     for i in range(len(items) - 1, 0, -1):

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from primitives.cube_kernels import COLUMNS as ATTEMPT_COLUMNS
+from primitives.cube_kernels import GONE, HELPERS, IS_CLEAR
 from primitives.grid import DIRECTION_NAMES
-from worlds.api import AttemptColumn
 
 __all__ = [
     "ACTIONS",
@@ -30,16 +31,9 @@ __all__ = [
     "task_number",
 ]
 
-GONE = -1
-"""Row and column of a delivered block."""
-
 ACTIONS = ("stay", *DIRECTION_NAMES)
 FACES = DIRECTION_NAMES
 """Faces by index: the side of a block on which agents stand."""
-
-HELPERS = AttemptColumn.REASON + 1
-IS_CLEAR = AttemptColumn.REASON + 2
-ATTEMPT_COLUMNS = AttemptColumn.REASON + 3
 
 OUTCOMES = ("stayed", "moved", "pushed", "blocked")
 REASONS = (
@@ -75,6 +69,7 @@ class CubeState(NamedTuple):
     is_terminated, is_truncated: [B] bool.
     delivered_now: [B] int32, weight delivered in the last step.
     delivered_step: [B, K] int32, step of a block's delivery, -1 before.
+    agent_action: [B, A] uint8, actions of the last step.
     agent_outcome, agent_reason: [B, A] uint8, indices of OUTCOMES and REASONS.
     attempt_count: [B] int16, rows of `attempts` in use.
     attempts: [B, A, 13] int32, one row a task, ascending; the columns every world shares, then
@@ -95,6 +90,7 @@ class CubeState(NamedTuple):
     is_truncated: NDArray[np.bool_]
     delivered_now: NDArray[np.int32]
     delivered_step: NDArray[np.int32]
+    agent_action: NDArray[np.uint8]
     agent_outcome: NDArray[np.uint8]
     agent_reason: NDArray[np.uint8]
     attempt_count: NDArray[np.int16]
@@ -119,6 +115,7 @@ def allocate(worlds: int, agents: int, blocks: int, height: int, width: int) -> 
         is_truncated=np.zeros(worlds, np.bool_),
         delivered_now=np.zeros(worlds, np.int32),
         delivered_step=np.full((worlds, blocks), -1, np.int32),
+        agent_action=np.zeros((worlds, agents), np.uint8),
         agent_outcome=np.zeros((worlds, agents), np.uint8),
         agent_reason=np.zeros((worlds, agents), np.uint8),
         attempt_count=np.zeros(worlds, np.int16),

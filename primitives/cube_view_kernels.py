@@ -1,0 +1,72 @@
+"""What is seen of a CUBE board: the whole board in channels, or a square window round an agent."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from primitives.compile import in_place
+from primitives.cube_kernels import FREE, GONE
+
+BOARD_CHANNELS = 5
+AGENT_HERE, WEIGHT_HERE, GOAL_HERE, AGENT_ID, BLOCK_ID = range(BOARD_CHANNELS)
+"""Channels of a board: 1 where an agent stands, weight of the block, 1 in the goal column,
+agent id + 1, block id + 1."""
+
+WINDOW_CHANNELS = 3
+GROUND, OCCUPANT, WEIGHT = range(WINDOW_CHANNELS)
+"""Channels of a window: ground, signed id of who stands there, weight of the block."""
+
+OUTSIDE, FLOOR, GOAL = 0, 1, 2
+"""Values of the channel GROUND."""
+
+
+@in_place
+def board_views(state: Any, seen: NDArray[np.float32]) -> None:
+    """Write the boards of a batch into `seen` [B, H, W, 5] float32, which comes as zeros."""
+    width = seen.shape[2]
+    for w in range(seen.shape[0]):
+        seen[w, :, width - 1, GOAL_HERE] = 1.0
+        for a in range(state.agent_cell.shape[1]):
+            r, c = state.agent_cell[w, a]
+            seen[w, r, c, AGENT_HERE] = 1.0
+            seen[w, r, c, AGENT_ID] = a + 1
+        for block in range(state.block_cell.shape[1]):
+            row, column = int(state.block_cell[w, block, 0]), int(state.block_cell[w, block, 1])
+            size = int(state.block_weight[w, block])
+            if row != GONE:
+                for r in range(row, row + size):
+                    for c in range(column, column + size):
+                        seen[w, r, c, WEIGHT_HERE] = size
+                        seen[w, r, c, BLOCK_ID] = block + 1
+
+
+@in_place
+def windows(state: Any, seen: NDArray[np.int16]) -> None:
+    """Write what is round each agent into `seen` [B, A, S, S, 3] int16, S odd, overwritten.
+
+    The agent stands in the middle. Cells outside the board are 0 in every channel.
+    """
+    height, width = state.occupant.shape[1], state.occupant.shape[2]
+    size = seen.shape[2]
+    for w in range(seen.shape[0]):
+        occupant, weights = state.occupant[w], state.block_weight[w]
+        for a in range(seen.shape[1]):
+            top = int(state.agent_cell[w, a, 0]) - size // 2
+            left = int(state.agent_cell[w, a, 1]) - size // 2
+            window = seen[w, a]
+            first, last = max(0, -left), min(size, width - left)
+            for y in range(size):
+                r = top + y
+                if r < 0 or r >= height:
+                    window[y, :, :] = 0
+                    continue
+                window[y, :first, :] = 0
+                for x in range(first, last):
+                    thing = occupant[r, left + x]
+                    window[y, x, GROUND] = FLOOR
+                    window[y, x, OCCUPANT] = thing
+                    window[y, x, WEIGHT] = weights[-thing - 1] if thing < FREE else 0
+                window[y, last:, :] = 0
+                if first < last and left + last == width:
+                    window[y, last - 1, GROUND] = GOAL

@@ -148,3 +148,14 @@ def _pair_sheet(
             notes[f"{metric.title}: no p, {entry.why_no_p}"] = None
     titles = tuple(name.format(first=sides[0], second=sides[1]) for name in (*COMPARED, *TESTED))
     return Sheet(title, titles, tuple(rows), tuple(data), tuple(notes))
+
+
+def pair_runs(runs: Sequence[Run], axis: str, sides: tuple[str, str]) -> list[tuple[Run, Run]]:
+    """The finished runs that are equal but for `axis`, as (first, second)."""
+    done = [run for run in runs if run.status == "finished"]
+    return [
+        (first, second)
+        for block in _pair_blocks(done, axis, sides).values()
+        for first, second in block.values()
+        if first is not None and second is not None
+    ]

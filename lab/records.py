@@ -23,6 +23,7 @@ from cognitive.events import encode
 
 CONFIG, EVENTS, FRAMES = "config.json", "events.jsonl", "frames.jsonl"
 CASSETTE, CALLS = "cassette.jsonl", "calls.jsonl"
+SUMMARY_SCHEMA = 1
 TIMING, SUMMARY, LOCK = "timing.json", "summary.json", "run.lock"
 SYNC_SECONDS = 0.5
 HEARTBEAT_SECONDS = 60.0
@@ -307,7 +308,7 @@ AXES = (
     "pace",
     "clock",
 )
-_NOT_DIGESTED = ("label", "output")
+_NOT_DIGESTED = ("label",)
 
 
 def config_digest(config: Mapping[str, Any]) -> str:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cognitive.errors import ConfigError, MissingPrerequisite, RecordError
-from cognitive.events import SCHEMA
 from lab import records
 from lab.columns import BY_KEY, METRICS
 
@@ -95,9 +94,11 @@ def _read_run(folder: Path) -> Run | None:
         names = (records.run_key(config), records.cell(config), config["seed"])
         return Run(folder, status, *names, records.axes(config), {}, None)
     summary = records.read_json(folder / records.SUMMARY)
-    if summary.get("schema") != SCHEMA:
+    if summary.get("schema") != records.SUMMARY_SCHEMA:
         found = summary.get("schema")
-        raise RecordError(f"{folder}: summary schema {found}; this version reads {SCHEMA}")
+        raise RecordError(
+            f"{folder}: summary schema {found}; this version reads {records.SUMMARY_SCHEMA}"
+        )
     if "topology" not in summary["axes"]:
         return None
     return Run(

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from worlds.api import Json
 
-__all__ = ["MAX_FINDINGS", "Finding", "Reading", "read_reply", "shown_back"]
+__all__ = ["MAX_FINDINGS", "Finding", "Reading", "read_reply", "shown_back", "without_thinking"]
 
 MAX_CHARACTERS = 65536
 MAX_DEPTH = 32
@@ -62,7 +62,7 @@ def shown_back(findings: tuple[Finding, ...]) -> str:
 
 
 def _read_text(raw: str, schema: type[BaseModel], is_cut: bool) -> Reading:
-    text = _without_thinking(raw[:MAX_CHARACTERS].removeprefix("\ufeff"))
+    text = without_thinking(raw[:MAX_CHARACTERS].removeprefix("\ufeff"))
     spans = deque(_outermost_objects(text), MAX_OBJECTS)
     objects = [text[start:end] for start, end in spans]
     last = _nothing("no_json", "no JSON object was found in the answer")
@@ -88,7 +88,8 @@ _DECODER = json.JSONDecoder(parse_int=str)
 _ARRAY = -1
 
 
-def _without_thinking(text: str) -> str:
+def without_thinking(text: str) -> str:
+    """`text` without its closed `<think>` blocks."""
     kept, position, opened = [], 0, None
     for tag in _THINK.finditer(text):
         if not tag[1] and opened is None:

@@ -1,0 +1,125 @@
+"""The planner that asks a language model: prompts over a client."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from pydantic import BaseModel
+
+from cognitive.budget import Metered, Quote
+from cognitive.clients.base import Client, Completion, Request
+from cognitive.clients.budgeted import request_quote
+from cognitive.clients.profile import EndpointProfile
+from cognitive.errors import (
+    ClientError,
+    ClientRefused,
+    ClientTimeout,
+    RunStopped,
+)
+from cognitive.prompts.build import MAX_OUTPUT, PromptBuilder, prompt_hash
+from cognitive.protocols import Answer, Latency, Question, Usage
+from cognitive.schemas import strict_schema
+from worlds.api import Json
+
+__all__ = ["LlmPlanner", "answer_of"]
+
+DEFAULT_OUTPUT_TOKENS = 2048
+TOKENS = Latency("tokens")
+_KEY_CAUSES = frozenset({"bad_key", "forbidden"})
+
+
+class LlmPlanner(Metered):
+    """Answers questions with the replies of a model; keeps nothing between them.
+
+    prompts: filled for every question. max_output_tokens: of a reply to a kind that is not one of
+    the decision kinds. A reply that was cut is asked for again with twice the room.
+    """
+
+    name = "llm"
+
+    def __init__(
+        self,
+        client: Client,
+        profile: EndpointProfile,
+        prompts: PromptBuilder,
+        latency: Latency = TOKENS,
+        max_output_tokens: int = DEFAULT_OUTPUT_TOKENS,
+    ) -> None:
+        self.latency = latency
+        self._client = client
+        self._profile = profile
+        self._prompts = prompts
+        self._max_output_tokens = max_output_tokens
+
+    def quote(self, question: Question) -> Quote:
+        """Hash and length of the prompt, and the most that the try may use."""
+        request = self.request(question)
+        return request_quote(request, self._profile, prompt_hash(request.messages))
+
+    def bill(self, usage: Usage) -> int:
+        """The price of tokens in use, in millionths."""
+        return self._profile.money(usage)
+
+    async def answer(self, question: Question) -> Answer:
+        """One try."""
+        request = self.request(question)
+        outcome: Completion | ClientError
+        try:
+            outcome = await self._client.complete(request, question.scope)
+        except RunStopped:
+            raise
+        except ClientError as error:
+            outcome = error
+        return answer_of(outcome, self._profile)
+
+    async def close(self) -> None:
+        """The client belongs to whoever opened it."""
+
+    def request(self, question: Question) -> Request:
+        """What is sent for a question. Raises PromptTooLong and ConfigError."""
+        messages = self._prompts.messages(question)
+        schema = question.ask.schema
+        return Request(
+            self._profile.model,
+            messages,
+            None if schema is None else _sent_schema(schema),
+            self._profile.temperature,
+            self._room(question),
+            self._profile.seed,
+        )
+
+    def _room(self, question: Question) -> int:
+        room = MAX_OUTPUT.get(question.ask.kind, self._max_output_tokens)
+        codes = (found["code"] for entry in question.tries for found in entry["findings"])
+        return 2 * room if "truncated" in codes else room
+
+
+def answer_of(outcome: Completion | ClientError, profile: EndpointProfile) -> Answer:
+    """What a completion or an error is to the loop; an error keeps its text and its tokens."""
+    if isinstance(outcome, ClientError):
+        usage = Usage(*outcome.tokens, sum(outcome.tokens))
+        return Answer(outcome.text or None, _problem(outcome), usage, outcome.measured_ms)
+    start, level = profile.schema_level, outcome.level
+    change = (profile.label, outcome.model, start, level)
+    return Answer(
+        outcome.text,
+        None,
+        outcome.usage,
+        outcome.measured_ms,
+        level,
+        outcome.finish_reason == "length",
+        () if level == start else (change,),
+    )
+
+
+def _problem(error: ClientError) -> str:
+    if error.ends_run:
+        return "denied" if error.cause in _KEY_CAUSES else "outage"
+    if isinstance(error, ClientTimeout):
+        return "timeout"
+    return "refused" if isinstance(error, ClientRefused) else "unavailable"
+
+
+@lru_cache(maxsize=256)
+def _sent_schema(model: type[BaseModel]) -> Json:
+    return strict_schema(model)

@@ -1,0 +1,421 @@
+"""From a question to the messages that are sent: sections, each within its cap.
+
+Lengths are characters. A section over its cap drops whole lines, the last ones unless its rule
+says otherwise, and adds "(k more)". The sum of all caps, and of what three re-asks can add, is
+MAX_PROMPT for any number of agents.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from cognitive.errors import ConfigError, PromptTooLong
+from cognitive.memory import render
+from cognitive.messages import KINDS, LOW
+from cognitive.parsing import Finding, shown_back, without_thinking
+from cognitive.prompts.shapes import example_of, shape_of
+from cognitive.prompts.templates import FOLDER, Template, load_template, topology_sentences
+from cognitive.prompts.words import (
+    body_text,
+    call_text,
+    clipped,
+    digest,
+    fit,
+    outline,
+    quoted,
+    verb_line,
+)
+from cognitive.protocols import Question
+from worlds.api import AgentView, Json
+
+__all__ = [
+    "CAPS",
+    "MAX_OUTPUT",
+    "MAX_PROMPT",
+    "SECTIONS",
+    "PromptBuilder",
+    "prompt_hash",
+    "prompt_length",
+]
+
+CAPS: Mapping[str, int] = {
+    "role": 400,
+    "header": 240,
+    "manual": 6000,
+    "verbs": 1600,
+    "reply_rules": 1600,
+    "orders": 600,
+    "view": 6000,
+    "last_outcome": 800,
+    "own_plan": 600,
+    "memory": 2000,
+    "team": 3000,
+    "messages": 3000,
+    "repair": 3000,
+    "question": 400,
+}
+"""Most characters of each section, heading included."""
+
+ASK_CAPS: Mapping[str, int] = {"rules": 10000, "view": 12000, "question": 3000}
+"""The same for the questions of dialogue worlds."""
+
+REPLY_SHOWN, FINDINGS_SHOWN, RE_ASKS = 2000, 1200, 3
+MAX_PROMPT = sum(CAPS.values()) + RE_ASKS * (REPLY_SHOWN + FINDINGS_SHOWN)
+
+SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "plan": ("header", "orders", "view", "last_outcome", "memory", "team", "messages"),
+    "interrupt": (
+        "header", "orders", "view", "last_outcome", "own_plan", "memory", "team", "messages",
+    ),
+    "directive": ("header", "view", "last_outcome", "own_plan", "memory", "team", "messages"),
+    "acknowledge": ("header", "orders", "view", "last_outcome", "own_plan", "messages"),
+    "statement": ("header", "view", "last_outcome", "memory", "team", "messages"),
+    "repair_intention": ("header", "view", "last_outcome", "own_plan", "repair", "messages"),
+    "repair_revision": (
+        "header", "orders", "view", "last_outcome", "own_plan", "team", "repair", "messages",
+    ),
+}  # fmt: skip
+"""Sections of the user's message of each kind, beside the question."""
+
+MAX_OUTPUT: Mapping[str, int] = {
+    "plan": 1024,
+    "interrupt": 1024,
+    "directive": 2048,
+    "acknowledge": 256,
+    "statement": 512,
+    "repair_intention": 256,
+    "repair_revision": 1024,
+}
+"""Most tokens of a reply of each kind."""
+
+_FACTS: Mapping[str, frozenset[str]] = {
+    "plan": frozenset({"max_actions"}),
+    "interrupt": frozenset({"max_actions"}),
+    "repair_revision": frozenset({"max_actions"}),
+}
+_SECTION_NAMES: Mapping[str, frozenset[str]] = {
+    "role": frozenset({"name", "agents", "topology", "place", "leader"}),
+    "participant": frozenset(),
+    "reply_rules": frozenset({"shape", "example"}),
+    "header": frozenset({"name", "kind", "step", "stage", "left"}),
+    "orders": frozenset({"sender", "text"}),
+}
+_TEXT = frozenset({"text"})
+_SYSTEM = frozenset({"manual", "verbs", "role", "reply_rules"})
+_ASK = frozenset({"rules", "view", "question"})
+_STAGES = {"R": "you have no plan", "I": "you were interrupted", "W": "waiting", "X": "executing"}
+_UNITS = {
+    "steps": "{} steps",
+    "ms": "{} ms of the team's time",
+    "agent_ms": "{} ms of your own time",
+}
+
+
+def prompt_length(messages: tuple[Json, ...]) -> int:
+    """Characters of all contents together."""
+    return sum(len(message["content"]) for message in messages)
+
+
+def prompt_hash(messages: tuple[Json, ...]) -> str:
+    """First 16 hex digits of the SHA-256 of the canonical messages."""
+    text = json.dumps(messages, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+class PromptBuilder:
+    """Fills the templates of a folder. Raises ConfigError if one of them is not as it must be.
+
+    manual: of the world; "" for dialogue worlds, whose rules come with each question.
+    """
+
+    def __init__(self, manual: str = "", max_actions: int = 8, folder: Path = FOLDER) -> None:
+        self._manual = manual
+        self._max_actions = max_actions
+        self._system = load_template("system", _SYSTEM, folder)
+        self._kinds = {kind: _kind_template(kind, folder) for kind in SECTIONS}
+        self._ask = load_template("ask", _ASK, folder)
+        names = {name for names in SECTIONS.values() for name in names} | _SYSTEM
+        self._sections = {name: _section(name, folder) for name in sorted(names)}
+        self._participant = _section("participant", folder)
+        self._rules = _section("rules", folder)
+        self._topologies = topology_sentences(folder)
+
+    def messages(self, question: Question) -> tuple[Json, ...]:
+        """The messages of a question. Raises PromptTooLong past MAX_PROMPT."""
+        kind = question.ask.kind
+        if kind in SECTIONS and question.view is not None:
+            system, user = self._embodied(question, question.view)
+        else:
+            system, user = self._asked(question)
+        messages = [_message("system", system), _message("user", user)]
+        for entry in question.tries:
+            messages += _tried(entry)
+        length = prompt_length(tuple(messages))
+        if length > MAX_PROMPT:
+            raise PromptTooLong(f"{length} characters; a prompt has at most {MAX_PROMPT}")
+        return tuple(messages)
+
+    # --- agents of an embodied world --------------------------------------------------------
+
+    def _embodied(self, question: Question, view: AgentView) -> tuple[str, str]:
+        kind = question.ask.kind
+        system = self._system.lay_out(
+            {
+                "manual": self._capped("manual", self._manual.splitlines()),
+                "verbs": self._capped("verbs", [verb_line(verb) for verb in view.verbs]),
+                "role": self._role(question),
+                "reply_rules": self._reply_rules(question, view),
+            }
+        )
+        values = {name: _BODIES[name](self, question, view) for name in SECTIONS[kind]}
+        return system, self._kinds[kind].lay_out(values | {"max_actions": str(self._max_actions)})
+
+    def _capped(self, name: str, lines: list[str], **more: str) -> str:
+        """A section with as many of the lines as its cap allows; "" without lines."""
+        template = self._sections[name]
+        if not lines:
+            return ""
+        room = CAPS[name] - template.length - sum(map(len, more.values()))
+        return template.fill({"text": fit(lines, room), **more})
+
+    def _role(self, question: Question) -> str:
+        memory, context = question.memory, question.ask.context
+        leader = memory["leader"]
+        who = "You lead" if leader == memory["agent"] else f"agent_{leader} leads"
+        is_placed = "place" in context and "of" in context
+        filled = self._sections["role"].fill(
+            {
+                "name": f"agent_{memory['agent']}",
+                "agents": str(memory["agents"]),
+                "topology": self._topologies.get(memory["topology"] or "", ""),
+                "place": f"You are number {context['place']} of {context['of']} in this round."
+                if is_placed
+                else "",
+                "leader": "" if leader is None else f"{who}.",
+            }
+        )
+        tidy = "\n".join(" ".join(line.split()) for line in filled.splitlines())
+        return fit(tidy.splitlines(), CAPS["role"])
+
+    def _reply_rules(self, question: Question, view: AgentView | None) -> str:
+        schema = question.ask.schema
+        if schema is None:
+            raise ConfigError(f"question {question.scope} has no reply schema")
+        example = None if view is None else example_of(question.ask.kind, view.verbs)
+        shown = json.dumps(example, ensure_ascii=False)
+        filled = self._sections["reply_rules"].fill(
+            {"shape": shape_of(schema), "example": "" if example is None else f"Example: {shown}"}
+        )
+        return fit(filled.strip().splitlines(), CAPS["reply_rules"])
+
+    def _header(self, question: Question, view: AgentView) -> str:
+        memory = question.memory
+        left = memory["left"]
+        parts = [
+            form.format(left[name]) for name, form in _UNITS.items() if left.get(name) is not None
+        ]
+        filled = self._sections["header"].fill(
+            {
+                "name": f"agent_{memory['agent']}",
+                "kind": question.ask.kind,
+                "step": str(memory["step"]),
+                "stage": _STAGES[memory["stage"]],
+                "left": ", ".join(parts) or "no limit",
+            }
+        )
+        return fit(filled.splitlines(), CAPS["header"])
+
+    def _view(self, question: Question, view: AgentView) -> str:
+        room = CAPS["view"] - self._sections["view"].length
+        return self._capped("view", view.describe(room).splitlines())
+
+    def _orders(self, question: Question, view: AgentView) -> str:
+        orders = question.orders
+        if not orders:
+            return ""
+        agent = question.ask.agent
+        own = [a for a in orders["assignments"] if agent in a["agents"]]
+        others = [a for a in orders["assignments"] if agent not in a["agents"]]
+        lines = [_assignment_text(a, agent) for a in own] or ["You: plan as you like."]
+        lines += [_assignment_text(a, None) for a in others]
+        sender = "you" if orders["sender"] == agent else f"agent_{orders['sender']}"
+        return self._capped("orders", lines, sender=f"{sender}, step {orders['step']}")
+
+    def _last_outcome(self, question: Question, view: AgentView) -> str:
+        last = question.memory["last"]
+        return self._capped("last_outcome", [last["text"]] if last else [])
+
+    def _own_plan(self, question: Question, view: AgentView) -> str:
+        plan = question.memory["own_plan"]
+        if plan is None:
+            return ""
+        lines = [f"Plan {plan['plan']} for {plan['task']}:"]
+        for place, action in enumerate(plan["actions"]):
+            state = "done" if place < plan["index"] else "to do"
+            state = "now" if place == plan["index"] else state
+            lines.append(f"{place + 1}. {call_text(action)} ({state})")
+        return self._capped("own_plan", lines)
+
+    def _memory(self, question: Question, view: AgentView) -> str:
+        room = CAPS["memory"] - self._sections["memory"].length
+        return self._capped("memory", render(question.memory["events"], room).splitlines())
+
+    def _team(self, question: Question, view: AgentView) -> str:
+        step = question.memory["step"]
+        entries = sorted(question.memory["team"].items(), key=lambda e: (-e[1]["step"], int(e[0])))
+        lines = [_team_line(int(agent), entry, step) for agent, entry in entries]
+        return self._counted("team", lines, [entry["task"] for _, entry in entries])
+
+    def _messages(self, question: Question, view: AgentView) -> str:
+        read = sorted(question.messages or (), key=lambda m: (-KINDS.get(m["kind"], LOW), -m["id"]))
+        tasks = [(m["body"] or {}).get("task", "other matters") for m in read]
+        return self._counted("messages", [_message_line(m) for m in read], tasks)
+
+    def _repair(self, question: Question, view: AgentView) -> str:
+        return self._capped("repair", _repair_lines(question.ask.context))
+
+    def _counted(self, name: str, lines: list[str], tasks: list[str]) -> str:
+        """The first lines that fit, and a line that counts the rest by task."""
+        room = CAPS[name] - self._sections[name].length
+        if not lines or len("\n".join(lines)) <= room:
+            return self._capped(name, lines)
+        kept = len(lines)
+        while True:
+            kept -= 1
+            text = "\n".join([*lines[:kept], clipped(digest(tasks[kept:]), room // 2)])
+            if len(text) <= room:
+                return self._sections[name].fill({"text": text})
+
+    # --- participants of a dialogue world ---------------------------------------------------
+
+    def _asked(self, question: Question) -> tuple[str, str]:
+        context = question.ask.context
+        missing = [name for name in sorted(_ASK) if name not in context]
+        if missing:
+            raise ConfigError(f"question {question.scope}: context without {', '.join(missing)}")
+        system = self._system.lay_out(
+            {
+                "manual": "",
+                "verbs": "",
+                "role": self._participant.fill({}),
+                "reply_rules": self._reply_rules(question, None),
+            }
+        )
+        texts = {name: outline(context[name]) for name in _ASK}
+        parts = {n: fit(texts[n].splitlines(), ASK_CAPS[n]) for n in _ASK if texts[n].strip()}
+        values = {
+            "rules": self._rules.fill({"text": parts["rules"]}) if "rules" in parts else "",
+            "view": self._sections["view"].fill({"text": parts["view"]}) if "view" in parts else "",
+            "question": parts.get("question", ""),
+        }
+        return system, self._ask.lay_out(values)
+
+
+_BODIES: Mapping[str, Callable[[PromptBuilder, Question, AgentView], str]] = {
+    "header": PromptBuilder._header,
+    "orders": PromptBuilder._orders,
+    "view": PromptBuilder._view,
+    "last_outcome": PromptBuilder._last_outcome,
+    "own_plan": PromptBuilder._own_plan,
+    "memory": PromptBuilder._memory,
+    "team": PromptBuilder._team,
+    "messages": PromptBuilder._messages,
+    "repair": PromptBuilder._repair,
+}
+
+
+# --- lines ---------------------------------------------------------------------------------------
+
+
+def _team_line(agent: int, entry: Json, step: int) -> str:
+    age = step - entry["step"]
+    parts = [body_text({"task": entry["task"], "actions": entry["actions"], "note": entry["note"]})]
+    if entry["sheet"] is not None:
+        parts.append(body_text({k: v for k, v in entry["sheet"].items() if k != "task"}))
+    said = "; ".join(part for part in parts if part)
+    return f"agent_{agent} ({entry['kind']}, {age} steps ago): {said}"
+
+
+def _message_line(message: Json) -> str:
+    sender = "system" if message["sender"] < 0 else f"agent_{message['sender']}"
+    text = quoted(message["text"]) if message["text"] else ""
+    said = "; ".join(part for part in (text, _message_body(message)) if part)
+    return f"{sender} {message['kind']} (step {message['step']}): {said}"
+
+
+def _message_body(message: Json) -> str:
+    body = message["body"]
+    if message["kind"] == "directive" and body:
+        return "orders to " + ", ".join(
+            f"agent_{agent}" for a in body["assignments"] for agent in a["agents"]
+        )
+    return body_text(body)
+
+
+def _assignment_text(assignment: Json, agent: int | None) -> str:
+    agents, cells = assignment["agents"], assignment["cells"]
+    who = "You" if agent is not None else ", ".join(f"agent_{a}" for a in agents)
+    parts = [f"task {quoted(assignment['task'])}, role {quoted(assignment['role'])}"]
+    if cells:
+        own = cells if agent is None else [cells[agents.index(agent)]]
+        parts.append("cell " + ", ".join(f"[{row},{column}]" for row, column in own))
+    if assignment["by_step"] is not None:
+        parts.append(f"by step {assignment['by_step']}")
+    if assignment["instruction"]:
+        parts.append(quoted(assignment["instruction"]))
+    return f"{who}: {', '.join(parts)}"
+
+
+def _repair_lines(context: Mapping[str, Json]) -> list[str]:
+    lines = [
+        f"Predicted to fail: {context['task']}, which needs {context['need']}; "
+        f"cause: {context['cause']}. In this channel: {', '.join(context['members'])}."
+    ]
+    lines += [f"- {line}" for line in context["failing"]]
+    if context["still_failing"]:
+        lines.append(f"The last proposals still fail at: {', '.join(context['still_failing'])}")
+    lines += [line for line in context["guidance"].splitlines() if line]
+    lines += [f"agent_{speaker} said {quoted(text)}" for speaker, text in context["statements"]]
+    lines += [f"Seen: {line}" for line in context["evidence"]]
+    lines += [f"Plan of {line}" for line in context["plans"]]
+    return lines
+
+
+def _tried(entry: Json) -> list[Json]:
+    reply = entry["reply"]
+    text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False, default=str)
+    findings = tuple(Finding(found["code"], found["text"]) for found in entry["findings"])
+    shown = clipped(without_thinking(text).strip(), REPLY_SHOWN) or "(empty)"
+    return [
+        _message("assistant", shown),
+        _message("user", clipped(shown_back(findings), FINDINGS_SHOWN)),
+    ]
+
+
+def _message(role: str, content: str) -> Json:
+    return {"role": role, "content": content}
+
+
+# --- templates -----------------------------------------------------------------------------------
+
+
+def _section(name: str, folder: Path) -> Template:
+    names = _SECTION_NAMES.get(name, _TEXT)
+    template = load_template(f"section_{name}", names, folder)
+    if template.length > CAPS.get(name, MAX_PROMPT) // 2:
+        raise ConfigError(f"template section_{name}: {template.length} characters leave no room")
+    return template
+
+
+def _kind_template(kind: str, folder: Path) -> Template:
+    names = frozenset(SECTIONS[kind]) | _FACTS.get(kind, frozenset())
+    template = load_template(kind, names, folder)
+    if template.tail_length > CAPS["question"]:
+        raise ConfigError(
+            f"template {kind}: the question has {template.tail_length} characters; "
+            f"at most {CAPS['question']}"
+        )
+    return template

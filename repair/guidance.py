@@ -48,7 +48,7 @@ class Scene:
 
     def cell(self, agent: AgentId) -> Cell:
         """Where an agent stands."""
-        row, column = self.world.text.sheet(self.state, agent)["cell"]
+        row, column = self.state.agent_cell[0, agent].tolist()
         return row, column
 
 

@@ -234,8 +234,7 @@ class SimulatedPredictor:
         if one.best is None or best_attempt([one.best, (step, row)])[0] == step:
             one.best = (step, row)
             for agent, _ in one.group:
-                row_, column = self._world.text.sheet(clone, agent)["cell"]
-                one.cells[agent] = (row_, column)
+                one.cells[agent] = tuple(clone.agent_cell[0, agent].tolist())
 
     def _forecast(
         self,

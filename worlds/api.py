@@ -83,7 +83,8 @@ RESOURCE = -1
 
 S = TypeVar("S")
 """A NamedTuple of arrays with leading axis B, among them `stream` [B, 2] uint64, `step` [B] int32,
-`attempts` [B, A, N] int32, `attempt_count` [B], `agent_attempt` [B, A], `agent_part` [B, A]."""
+`agent_cell` [B, A, 2] int16, `attempts` [B, A, N] int32, `attempt_count` [B], `agent_attempt`
+[B, A], `agent_part` [B, A]."""
 
 
 class AttemptColumn:

@@ -73,7 +73,7 @@ def predictor(world, seed=0, last_step=200, **settings):
     return make_predictor(world, repair_config({"mode": "repair", **settings}), seed, last_step)
 
 
-def gate(world, seed=0, last_step=200, **settings):
+def gate_of(world, seed=0, last_step=200, **settings):
     config = repair_config({"mode": "repair", **settings})
     schemas = reply_models(world.skills.verbs)
     ledger = Ledger()

@@ -1,7 +1,7 @@
 """Golden moments in CUBE: what is predicted, who is invited, what they are told."""
 
 import pytest
-from boards import IDLE, board, gate, lines_of, moment, mv, plan_views, predictor, push, wait
+from boards import IDLE, board, gate_of, lines_of, moment, mv, plan_views, predictor, push, wait
 
 from repair.config import repair_config
 from repair.forecast import fails
@@ -105,7 +105,7 @@ CHANNELS = {
 def opened(number, **settings):
     agents, blocks, plans = CASES[number]
     world, state = board(agents, blocks)
-    guard = gate(world, **settings)
+    guard = gate_of(world, **settings)
     channels, lines = guard.review(moment(state, plans))
     return channels, lines
 
@@ -163,7 +163,7 @@ def test_analytic_misses(number):
 def test_switch_cohort_without_a_third_agent_near():
     agents, blocks, plans = CASES[11]
     world, state = board([agents[0], agents[1], (0, 0)], blocks)
-    _, lines = gate(world).review(moment(state, plans))
+    _, lines = gate_of(world).review(moment(state, plans))
     (line,) = lines_of(lines, "repair_opened")
     assert line["members"] == [0, 1] and line["arrival"] == 5, line
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict, fields
 from difflib import get_close_matches
 from importlib.metadata import version
@@ -214,7 +215,7 @@ def _world(
     unknown = [name for name in table if name not in names]
     known = ("id", "preset", *names)
     findings += [settings.unknown_setting("world", name, known) for name in unknown]
-    _team(table, agents, plain.config, findings)
+    _team(table, agents, plain, findings)
     made = plain
     try:
         kept = {name: table[name] for name in table if name in names}
@@ -237,14 +238,14 @@ def make_world(config: Mapping[str, Any]) -> World:
     return _built(table.pop("id"), table.pop("preset"), table)
 
 
-def _team(table: dict[str, Any], agents: int | None, plain: Any, findings: list[str]) -> None:
+def _team(table: dict[str, Any], agents: int | None, plain: World, findings: list[str]) -> None:
     """Hand the size of the team to the world: as `n` where a curriculum sets everything."""
-    if agents is None:
-        return
-    whole = asdict(plain)
+    whole = {**asdict(plain.config), **table}
     name = "n" if whole.get("n") is not None else "agents"
-    if table.setdefault(name, agents) != agents:
-        findings.append(f"agents = {agents} and world.{name} = {table[name]}: give one of them")
+    own = table.get(name)
+    if agents is not None and own is not None and own != agents:
+        findings.append(f"agents = {agents} and world.{name} = {own}: give one of them")
+    table[name] = agents if agents is not None else own or plain.rules.agents
 
 
 def _plain(value: Any) -> Any:
@@ -343,6 +344,14 @@ def _repair(raw: Any, defaults: Mapping[str, Any], findings: list[str]) -> dict[
         return {"name": "off", **_plain(asdict(RepairConfig()))}
     names = [name for name in ABLATIONS if repair_config(name, own) == found]
     return {"name": names[0] if names else "custom", **_plain(asdict(found))}
+
+
+def reopened(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """A resolved config as raw settings again, to be changed and resolved."""
+    dropped = ("product", "schema", "agents")
+    raw = {key: deepcopy(stored[key]) for key in stored if key not in dropped}
+    raw["repair"].pop("name")
+    return raw
 
 
 # --- what a config says --------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from cognitive.errors import RecordError
 from cognitive.events import encode
+from render.replay import read_lines
 
 CONFIG, EVENTS, FRAMES = "config.json", "events.jsonl", "frames.jsonl"
 CASSETTE, CALLS = "cassette.jsonl", "calls.jsonl"
@@ -233,16 +234,29 @@ class RunLock:
 # --- reading -------------------------------------------------------------------------------------
 
 
+def read_objects(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a `.jsonl` file in order; an unfinished last line is left out with a warning.
+
+    Raises RecordError with file and line on anything else that is no JSON object.
+    """
+    for number, line in enumerate(read_lines(path), start=1):
+        yield _object(line, f"{path}, line {number}")
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """The object in `path`. Raises RecordError if it is missing or no JSON object."""
     if not path.is_file():
         raise RecordError(f"{path}: no such file")
+    return _object(path.read_bytes(), str(path))
+
+
+def _object(data: bytes, place: str) -> dict[str, Any]:
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(data)
     except ValueError as problem:
-        raise RecordError(f"{path}: no JSON: {problem}") from None
+        raise RecordError(f"{place}: no JSON: {problem}") from None
     if not isinstance(value, dict):
-        raise RecordError(f"{path}: {type(value).__name__} where an object belongs")
+        raise RecordError(f"{place}: {type(value).__name__} where an object belongs")
     return value
 
 

@@ -79,13 +79,14 @@ def read_runs(paths: Sequence[Path]) -> list[Run]:
     """
     runs: dict[str, Run] = {}
     for folder in records.run_folders(tuple(paths)):
-        run = _read_run(folder)
+        run = read_run(folder)
         if run is not None and (run.key not in runs or runs[run.key].status != "finished"):
             runs[run.key] = run
     return [runs[key] for key in sorted(runs)]
 
 
-def _read_run(folder: Path) -> Run | None:
+def read_run(folder: Path) -> Run | None:
+    """The run in `folder`; None if it is one of a dialogue world. Raises RecordError."""
     status = records.status(folder)
     if status in ("partial", "damaged"):
         config = records.read_json(folder / records.CONFIG)

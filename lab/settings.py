@@ -30,6 +30,14 @@ def secret(name: str, planner: str) -> Secret | None:
     return Secret(variable(name, planner)) if name else None
 
 
+def endpoint_variables(planner: Mapping[str, Any]) -> tuple[str, Secret | None]:
+    """Address ("" for the default one) and key of a planner's endpoint; others need neither."""
+    if planner["kind"] != "llm":
+        return "", None
+    name, address = planner["name"], planner["base_url_env"]
+    return (variable(address, name) if address else ""), secret(planner["api_key_env"], name)
+
+
 def has_display() -> bool:
     """Whether windows can be shown: a display, or a driver named for pygame."""
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"))
@@ -257,10 +265,10 @@ def shown(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def unknown_setting(section: str, name: str, known: Sequence[str]) -> str:
-    """The finding for a key that does not exist; `section` is empty at top level."""
+def unknown_setting(section: str, name: str, known: Sequence[str], whole: str = "a run") -> str:
+    """The finding for a key that does not exist; `section` is empty at the top of a `whole`."""
     close = get_close_matches(name, known, 1, 0.0)[0] if known else "none"
-    key, place = (f"{section}.{name}", f"[{section}]") if section else (name, "a run")
+    key, place = (f"{section}.{name}", f"[{section}]") if section else (name, whole)
     return f'unknown setting "{key}"; {place} has: {", ".join(known) or "none"} (closest: {close})'
 
 

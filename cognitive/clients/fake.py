@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from worlds.api import Json
 __all__ = ["BEHAVIOURS", "Behaviour", "FakeServer", "Received", "behaviour", "fitting", "main"]
 
 NOISE = "".join(chr(33 + (7 * i * i + 13 * i) % 90) for i in range(10_000))
+_EXAMPLE = re.compile(r"^Example: (\{.*\})$", re.MULTILINE)
 FLOOD_BYTES = 64_000_000
 MAX_HEADER_BYTES = 65536
 REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"}
@@ -58,9 +60,13 @@ class Behaviour(NamedTuple):
 
 
 def fitting(received: Received) -> str:
-    """The smallest object that fits the schema of the request; `{}` if none was sent."""
-    sent = received.body.get("response_format") or {}
-    return json.dumps(_instance(sent.get("json_schema", {}).get("schema", {"type": "object"})))
+    """The smallest object that fits the schema of the request; without one, the example in it."""
+    schema = (received.body.get("response_format") or {}).get("json_schema", {}).get("schema")
+    if schema is not None:
+        return json.dumps(_instance(schema))
+    texts = (message["content"] for message in received.body.get("messages", ()))
+    example = next(filter(None, map(_EXAMPLE.search, texts)), None)
+    return "{}" if example is None else example[1]
 
 
 def _instance(schema: Json) -> Json:

@@ -99,11 +99,13 @@ def _line(request: Request, scope: str) -> dict[str, Json]:
     return {"scope": scope, "hash": request_hash(request), "request": request._asdict()}
 
 
-def _given_back(line: Json) -> Completion:
+def _given_back(line: Json, scope: str, may_retry: Callable[[str], bool]) -> Completion:
     """The recorded completion, its measured time being what was charged for it.
 
     Raises the recorded error instead, if it was one.
     """
+    for _ in range(line["attempts"] - 1):
+        may_retry(scope)
     if line["error"] is not None:
         raise _recorded_error(line)
     stored = {**line["completion"], "measured_ms": line["charge_ms"]}
@@ -182,10 +184,16 @@ class Recording:
 
 
 class Replayed:
-    """Gives back recorded replies and asks nobody."""
+    """Gives back recorded replies and asks nobody.
 
-    def __init__(self, cassette: Cassette) -> None:
+    may_retry: as of the client that was recorded; called for every further request it made.
+    """
+
+    def __init__(
+        self, cassette: Cassette, may_retry: Callable[[str], bool] = lambda scope: True
+    ) -> None:
         self._cassette = cassette
+        self._may_retry = may_retry
 
     async def complete(self, request: Request, scope: str) -> Completion:
         """The recorded reply. Raises RecordError if there is none for this question.
@@ -194,7 +202,7 @@ class Replayed:
         """
         line = self._cassette.lines.get((scope, request_hash(request)))
         if line is not None:
-            return _given_back(line)
+            return _given_back(line, scope, self._may_retry)
         recorded = self._cassette.by_scope.get(scope)
         if recorded is None and self._cassette.stop is not None:
             ended_by = self._cassette.stop["stop"]
@@ -206,16 +214,24 @@ class Replayed:
 
 
 class Filled:
-    """Gives back what is recorded and asks for the rest."""
+    """Gives back what is recorded, as `Replayed` does, and asks for the rest."""
 
-    def __init__(self, cassette: Cassette, live: Client) -> None:
+    def __init__(
+        self,
+        cassette: Cassette,
+        live: Client,
+        may_retry: Callable[[str], bool] = lambda scope: True,
+    ) -> None:
         self._cassette = cassette
         self._live = live
+        self._may_retry = may_retry
 
     async def complete(self, request: Request, scope: str) -> Completion:
         """The recorded reply, or else a new one."""
         line = self._cassette.lines.get((scope, request_hash(request)))
-        return await self._live.complete(request, scope) if line is None else _given_back(line)
+        if line is None:
+            return await self._live.complete(request, scope)
+        return _given_back(line, scope, self._may_retry)
 
     async def close(self) -> None:
         """Close what is below."""

@@ -7,25 +7,20 @@ from functools import lru_cache
 from pydantic import BaseModel
 
 from cognitive.budget import Metered, Quote
+from cognitive.clients.answers import answer_of
 from cognitive.clients.base import Client, Completion, Request
 from cognitive.clients.budgeted import request_quote
 from cognitive.clients.profile import EndpointProfile
-from cognitive.errors import (
-    ClientError,
-    ClientRefused,
-    ClientTimeout,
-    RunStopped,
-)
+from cognitive.errors import ClientError, RunStopped
 from cognitive.prompts.build import MAX_OUTPUT, PromptBuilder, prompt_hash
 from cognitive.protocols import Answer, Latency, Question, Usage
 from cognitive.schemas import strict_schema
 from worlds.api import Json
 
-__all__ = ["LlmPlanner", "answer_of"]
+__all__ = ["LlmPlanner"]
 
 DEFAULT_OUTPUT_TOKENS = 2048
 TOKENS = Latency("tokens")
-_KEY_CAUSES = frozenset({"bad_key", "forbidden"})
 
 
 class LlmPlanner(Metered):
@@ -92,32 +87,6 @@ class LlmPlanner(Metered):
         room = MAX_OUTPUT.get(question.ask.kind, self._max_output_tokens)
         codes = (found["code"] for entry in question.tries for found in entry["findings"])
         return 2 * room if "truncated" in codes else room
-
-
-def answer_of(outcome: Completion | ClientError, profile: EndpointProfile) -> Answer:
-    """What a completion or an error is to the loop; an error keeps its text and its tokens."""
-    if isinstance(outcome, ClientError):
-        usage = Usage(*outcome.tokens, sum(outcome.tokens))
-        return Answer(outcome.text or None, _problem(outcome), usage, outcome.measured_ms)
-    start, level = profile.schema_level, outcome.level
-    change = (profile.label, outcome.model, start, level)
-    return Answer(
-        outcome.text,
-        None,
-        outcome.usage,
-        outcome.measured_ms,
-        level,
-        outcome.finish_reason == "length",
-        () if level == start else (change,),
-    )
-
-
-def _problem(error: ClientError) -> str:
-    if error.ends_run:
-        return "denied" if error.cause in _KEY_CAUSES else "outage"
-    if isinstance(error, ClientTimeout):
-        return "timeout"
-    return "refused" if isinstance(error, ClientRefused) else "unavailable"
 
 
 @lru_cache(maxsize=256)

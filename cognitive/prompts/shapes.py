@@ -13,7 +13,6 @@ from worlds.api import ArgSpec, Json, VerbSpec
 __all__ = ["example_of", "shape_of"]
 
 _EXAMPLES: Mapping[str, Json] = {
-    "interrupt": {"thought": "My plan still fits.", "choice": "resume", "plan": None},
     "directive": {
         "thought": "",
         "own": "replan",
@@ -31,7 +30,6 @@ _EXAMPLES: Mapping[str, Json] = {
     "acknowledge": {"answer": "accept", "code": None, "task": None, "text": ""},
     "statement": {"text": "I wait for you.", "task": "none", "arrival": None, "partners": 0},
     "repair_intention": {"text": "I wait.", "task": "none", "keeps_plan": True},
-    "repair_revision": {"choice": "keep", "follows_guidance": False, "plan": None},
 }
 _EXAMPLE_ARGUMENTS: Mapping[str, Json] = {"id": "ID", "cell": [0, 0]}
 
@@ -113,7 +111,13 @@ _SHAPES = {
 
 def example_of(kind: str, verbs: tuple[VerbSpec, ...]) -> Json:
     """A reply of this kind that is valid in form; None for kinds of dialogue worlds."""
-    return _example_plan(verbs) if kind == "plan" else _EXAMPLES.get(kind)
+    plan = _example_plan(verbs)
+    with_plan: Mapping[str, Json] = {
+        "plan": plan,
+        "interrupt": {"thought": "", "choice": "replan", "plan": plan},
+        "repair_revision": {"choice": "revise", "follows_guidance": False, "plan": plan},
+    }
+    return with_plan.get(kind, _EXAMPLES.get(kind))
 
 
 def _example_plan(verbs: tuple[VerbSpec, ...]) -> Json:

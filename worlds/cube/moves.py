@@ -1,0 +1,155 @@
+"""Plans of scripted play in CUBE: deliver blocks one after the other, or stand clear."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from primitives.navigation import UNREACHABLE
+from worlds.api import Cell, Json
+from worlds.cube.board import GOAL_FACE, STEPS, Board
+from worlds.cube.seat import Leg, Seat
+from worlds.cube.state import ACTIONS, FACES
+
+__all__ = ["MOST_ACTIONS", "NO_TASK_ID", "actions_for", "deliver", "plan", "stand_clear"]
+
+NO_TASK_ID = "none"
+MOST_ACTIONS = 8
+LONGEST_PUSH = 20
+SPARE_PUSHES = 4
+"""Pushes beyond the distance, for steps in which somebody walked through the lane."""
+SPARE_WALK, LONGEST_WALK = 12, 100
+"""Steps beyond the shortest way after which a walk is given up, and the most that can be asked."""
+HELD = ("timeout", "blocked", "face_full")
+RESTS = 4
+LONGEST_WAIT = 100
+ASIDE_STEPS = 10
+IDLE_STEPS = 30
+SIDEWAYS_PUSH = 10
+
+
+def plan(task: str, actions: list[Json], thought: str, note: str = "") -> Json:
+    """A plan reply."""
+    return {"thought": thought, "task": task, "actions": actions, "note": note}
+
+
+def deliver(seat: Seat, legs: Sequence[Leg], waits: Sequence[int], cell: Cell | None) -> list[Json]:
+    """Go to the face, wait for the others, push; leg by leg as far as a plan reaches.
+
+    waits: steps to wait for partners at each leg, the last for all further ones. cell: the slot
+    of the first leg, or None for the nearest.
+    """
+    actions = _step_back(seat)
+    start = seat.cell
+    for index, leg in enumerate(legs):
+        slot = cell if index == 0 else None
+        is_there = index == 0 and _is_there(seat, leg, slot)
+        part = [] if is_there else [_walk(seat, leg, start, slot)]
+        part += _act(seat.board, leg, waits[min(index, len(waits) - 1)])
+        if index > 0 and len(actions) + len(part) > MOST_ACTIONS:
+            break
+        actions += part
+        start = _end(seat.board, leg)
+    return actions[:MOST_ACTIONS]
+
+
+def _step_back(seat: Seat) -> list[Json]:
+    """A short rest, other for each agent, after a walk in which others were in the way.
+
+    Two agents that make way for each other in the same rhythm never pass.
+    """
+    last = seat.notes["last"]
+    is_held = last is not None and last["step"] == seat.step and last["verb"] == "navigate"
+    if is_held and last["reason"] in HELD:
+        return [{"verb": "wait", "steps": 1 + seat.agent % RESTS}]
+    return []
+
+
+def _walk(seat: Seat, leg: Leg, start: Cell, cell: Cell | None) -> Json:
+    terrain, (block, face) = seat.board.terrain, leg
+    corner = terrain.cells[block]
+    assert corner is not None
+    steps = int(terrain.field(terrain.contacts(block, face))[start])
+    if steps == UNREACHABLE:
+        steps = abs(start[0] - corner[0]) + abs(start[1] - corner[1])
+    limit = min(LONGEST_WALK, steps + SPARE_WALK)
+    walk = {"verb": "navigate", "block": block, "face": FACES[face], "timeout": limit}
+    return walk if cell is None else {**walk, "cell": list(cell)}
+
+
+def _act(board: Board, leg: Leg, wait: int) -> list[Json]:
+    there, need = {"block": leg[0], "face": FACES[leg[1]]}, _need(board, leg)
+    actions: list[Json] = []
+    if need > 1:
+        limit = max(1, min(LONGEST_WAIT, wait))
+        actions.append({"verb": "rendezvous", **there, "count": need, "timeout": limit})
+    left = _pushes(board, leg)
+    while left > 0:
+        actions.append({"verb": "push", **there, "steps": min(LONGEST_PUSH, left)})
+        left -= LONGEST_PUSH
+    return actions
+
+
+def _end(board: Board, leg: Leg) -> Cell:
+    """Where a leg leaves its first agent."""
+    (row, column), terrain = board.terrain.contacts(*leg)[0], board.terrain
+    return (
+        (row, terrain.columns - terrain.weights[leg[0]] - 1)
+        if leg[1] == GOAL_FACE
+        else (row, column)
+    )
+
+
+def _is_there(seat: Seat, leg: Leg, cell: Cell | None) -> bool:
+    """In the slot, or in another one while the face is complete."""
+    aligned = seat.board.aligned(*leg)
+    is_complete = cell is None or len(aligned) >= _need(seat.board, leg)
+    return seat.cell == cell or (seat.agent in aligned and is_complete)
+
+
+def actions_for(board: Board, leg: Leg) -> int:
+    """Actions of a plan that a leg takes."""
+    pushes = -(-_pushes(board, leg) // LONGEST_PUSH)
+    return 1 + (_need(board, leg) > 1) + pushes
+
+
+def _need(board: Board, leg: Leg) -> int:
+    """Hands to wait for: the closure's weight, at most the team."""
+    return min(board.closure(*leg).weight, len(board.agents))
+
+
+def _pushes(board: Board, leg: Leg) -> int:
+    terrain, (block, face) = board.terrain, leg
+    if face == GOAL_FACE:
+        return terrain.distance_to_goal(block) + SPARE_PUSHES
+    return max(1, min(SIDEWAYS_PUSH, terrain.run(block, face)))
+
+
+def stand_clear(seat: Seat) -> Json:
+    """Leave the lanes in front of blocks by the shortest straight way, or stay out of them."""
+    lanes = _lanes(seat.board)
+    row, column = seat.cell
+    if seat.cell in lanes:
+        for steps in range(1, ASIDE_STEPS + 1):
+            for direction, (down, right) in enumerate(STEPS):
+                way = [(row + k * down, column + k * right) for k in range(1, steps + 1)]
+                if way[-1] not in lanes and all(_is_free(seat.board, cell) for cell in way):
+                    move = {"verb": "move", "direction": ACTIONS[1 + direction], "steps": steps}
+                    return plan(NO_TASK_ID, [move], "Nothing for me to push; I leave the lane.")
+    wait = {"verb": "wait", "steps": IDLE_STEPS if seat.cell not in lanes else 1}
+    return plan(NO_TASK_ID, [wait], "Nothing for me to push; I stay out of the way.")
+
+
+def _is_free(board: Board, cell: Cell) -> bool:
+    terrain = board.terrain
+    return terrain.is_inside(cell) and bool(terrain.walkable[cell]) and board.occupant[cell] == 0
+
+
+def _lanes(board: Board) -> set[Cell]:
+    """Cells in front of undelivered blocks and of their left faces."""
+    terrain, found = board.terrain, set[Cell]()
+    for block in terrain.open:
+        corner = terrain.cells[block]
+        assert corner is not None
+        for row in range(corner[0], corner[0] + terrain.weights[block]):
+            found |= {(row, column) for column in range(corner[1] - 1, terrain.columns)}
+    return found

@@ -1,0 +1,123 @@
+"""Directives of scripted play in CUBE: a schedule put into assignments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from worlds.api import AgentId, Cell, Json
+from worlds.cube.board import GOAL_FACE
+from worlds.cube.moves import MOST_ACTIONS, NO_TASK_ID, actions_for
+from worlds.cube.schedule import Crew, blocks_under, is_narrow, schedule
+from worlds.cube.seat import Seat, goal_task
+
+__all__ = ["SPARE_WAIT", "directive"]
+
+SPARE_WAIT = 20
+"""Steps beyond the expected meeting for which partners are waited for."""
+MOST_ASSIGNMENTS, MOST_CELLS = 32, 64
+LONG_ORDERS_TEAM = 32
+"""Up to this many agents, orders also name what comes after the first task."""
+LONG_ORDERS = 3
+
+
+def directive(seat: Seat) -> Json:
+    """Orders from reports and own view: whoever has no plan gets the next tasks by the schedule.
+
+    Whoever has a plan is left to it, the leader too; what it is about enters the schedule.
+    """
+    own = seat.own_queue()
+    is_busy = seat.notes["own_plan"] is not None
+    idle = seat.idle_workers()
+    queues = seat.queues(idle) | ({seat.agent: own} if own else {})
+    crews = schedule(seat.board, queues, seat.promised(idle))
+    keeps = is_busy and (bool(own) or not _crews_of(crews, seat.agent))
+    named = idle
+    objectors = sorted(message["sender"] for message in seat.heard("objection"))
+    if objectors:
+        crews, keeps, named = (), is_busy, objectors
+    elif not keeps or not named:
+        named = sorted([*named, seat.agent])
+    return {
+        "thought": _thought(crews),
+        "own": "keep" if keeps else "replan",
+        "assignments": _assignments(seat, crews, named),
+    }
+
+
+def _crews_of(crews: Iterable[Crew], agent: AgentId) -> list[Crew]:
+    return [crew for crew in crews if agent in crew.agents]
+
+
+def _thought(crews: Sequence[Crew]) -> str:
+    if not crews:
+        return "Nothing is left to order."
+    first = crews[0]
+    return f"{goal_task(first.block)} comes first; its crew meets in {first.start} steps."
+
+
+def _assignments(seat: Seat, crews: Sequence[Crew], named: Sequence[AgentId]) -> list[Json]:
+    """Agents with the same tasks ahead are named together."""
+    ahead = _ahead(seat, crews, named)
+    groups: dict[tuple[int, ...], list[AgentId]] = {}
+    for agent in named:
+        groups.setdefault(tuple(ahead[agent]), []).append(agent)
+    by_block = {crew.block: crew for crew in crews}
+    parts = [
+        _assignment(seat, by_block[blocks[0]], blocks[1:], agents) if blocks else _clear(agents)
+        for blocks, agents in sorted(groups.items())
+    ]
+    return parts[:MOST_ASSIGNMENTS]
+
+
+def _ahead(seat: Seat, crews: Sequence[Crew], named: Sequence[AgentId]) -> dict[AgentId, list[int]]:
+    """The blocks that each agent is told to deliver, in its order: as many as its plan can hold.
+
+    A later one is left out, with all that follow, if its face is narrow, since such a face takes
+    slots given on the spot, or if a block in its way is not in one of the crew's plans.
+    """
+    terrain = seat.board.terrain
+    most = LONG_ORDERS if len(seat.board.agents) <= LONG_ORDERS_TEAM else 1
+    found: dict[AgentId, list[int]] = {agent: [] for agent in range(len(seat.board.agents))}
+    room = dict.fromkeys(named, MOST_ACTIONS)
+    for crew in crews:
+        planned = {block for agent in crew.agents for block in found[agent]}
+        is_timely = (blocks_under(terrain, crew.block) or frozenset()) <= planned
+        is_later = len(crew.agents) == 1 or not is_narrow(terrain, crew.block)
+        for agent in crew.agents:
+            if agent not in room:
+                found[agent].append(crew.block)
+                continue
+            cost = actions_for(seat.board, (crew.block, GOAL_FACE))
+            is_first = not found[agent]
+            fits = is_first or (is_later and cost <= room[agent] and len(found[agent]) < most)
+            if room[agent] > 0 and fits and is_timely:
+                room[agent] -= cost
+                found[agent].append(crew.block)
+            else:
+                room[agent] = 0
+    return found
+
+
+def _clear(agents: list[AgentId]) -> Json:
+    return {
+        "agents": agents,
+        "task": NO_TASK_ID,
+        "role": "stand clear",
+        "cells": [],
+        "by_step": None,
+        "instruction": "Keep out of the lanes in front of blocks.",
+    }
+
+
+def _assignment(seat: Seat, crew: Crew, later: Sequence[int], agents: list[AgentId]) -> Json:
+    slots: dict[AgentId, Cell] = dict(zip(crew.agents, crew.cells, strict=True))
+    has_cells = len(agents) <= MOST_CELLS
+    following = ", ".join(goal_task(block) for block in later)
+    return {
+        "agents": agents,
+        "task": goal_task(crew.block),
+        "role": "push",
+        "cells": [list(slots[agent]) for agent in agents] if has_cells else [],
+        "by_step": seat.step + crew.start + SPARE_WAIT,
+        "instruction": f"Then {following}." if following else "",
+    }

@@ -1,0 +1,198 @@
+"""Who pushes which block next: list scheduling over left faces, by arithmetic on one board."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from primitives.navigation import UNREACHABLE
+from worlds.api import AgentId, Cell
+from worlds.cube.board import GOAL_FACE, Board, Terrain
+
+__all__ = ["FAR", "Crew", "blocks_under", "is_narrow", "matched", "schedule"]
+
+Ints = NDArray[np.int64]
+FAR = 1 << 20
+"""Arrival of an agent that cannot come at all."""
+
+
+class Crew(NamedTuple):
+    """One delivery: agents with their slots, and steps from now to its start and its end."""
+
+    block: int
+    agents: tuple[AgentId, ...]
+    cells: tuple[Cell, ...]
+    start: int
+    finish: int
+
+
+def blocks_under(terrain: Terrain, block: int) -> frozenset[int] | None:
+    """Blocks that must be gone before right pushes can deliver this one; None: they never can."""
+    cells = terrain.contacts(block, GOAL_FACE)
+    if len(cells) < terrain.weights[block]:
+        return None
+    behind = (-int(terrain.ground[cell]) - 1 for cell in cells if terrain.ground[cell] < 0)
+    return frozenset(terrain.ahead(block)) | frozenset(behind)
+
+
+def depths(terrain: Terrain, block: int) -> tuple[int, ...]:
+    """For each left contact cell the number of others to pass on the shortest way in.
+
+    0 for a cell that is entered from the left or from beyond an end of the face.
+    """
+    cells = terrain.contacts(block, GOAL_FACE)
+    (top, column), (bottom, _) = cells[0], cells[-1]
+    doors = [row for row, _ in cells if _is_open(terrain, (row, column - 1))]
+    doors += [top] if _is_open(terrain, (top - 1, column)) else []
+    doors += [bottom] if _is_open(terrain, (bottom + 1, column)) else []
+    return tuple(min((abs(row - door) for door in doors), default=0) for row, _ in cells)
+
+
+def is_narrow(terrain: Terrain, block: int) -> bool:
+    """Whether agents on some left contact cells can shut others out of the rest."""
+    return any(depths(terrain, block))
+
+
+def _is_open(terrain: Terrain, cell: Cell) -> bool:
+    return terrain.is_inside(cell) and bool(terrain.walkable[cell])
+
+
+def matched(
+    board: Board,
+    block: int,
+    agents: Sequence[AgentId],
+    arrivals: Sequence[int],
+    promised: Mapping[AgentId, Cell],
+) -> dict[AgentId, Cell]:
+    """A left contact cell for each agent; agents beyond the number of cells get none.
+
+    Whoever was promised a cell gets it. Cells that others could shut off go to those who arrive
+    first, deepest first; the rest in the order of rows, so that no two ways cross. In both cases
+    whoever stands on one keeps it.
+    """
+    cells = board.terrain.contacts(block, GOAL_FACE)
+    found = {a: cell for a in agents if (cell := promised.get(a)) in cells and cell is not None}
+    ranked = sorted(zip(arrivals, agents, strict=True))
+    coming = [agent for _, agent in ranked if agent not in found]
+    depth = dict(zip(cells, depths(board.terrain, block), strict=True))
+    for level in sorted(set(depth.values()), reverse=True):
+        left = [cell for cell in cells if depth[cell] == level and cell not in found.values()]
+        there = {agent: board.agents[agent] for agent in coming if board.agents[agent] in left}
+        left = [cell for cell in left if cell not in there.values()]
+        first = [agent for agent in coming if agent not in there][: len(left)]
+        in_rows = sorted(first, key=lambda agent: board.agents[agent])
+        found |= there | dict(zip(in_rows, left, strict=False))
+        coming = [agent for agent in coming if agent not in found]
+    return found
+
+
+def schedule(
+    board: Board,
+    queues: Mapping[AgentId, Sequence[int]],
+    promised: Mapping[AgentId, Cell] | None = None,
+) -> tuple[Crew, ...]:
+    """Crews in the order in which they were formed; each agent works through its own in turn.
+
+    queues: the blocks an agent is known to be at work on, in its order. These crews are formed
+    first, with more hands where they lack some; then always the crew that is together soonest.
+    Ties go to the lowest block, then to the lowest agents. promised: slots given before.
+    """
+    work = _Work(board, promised or {})
+    pending: dict[int, list[AgentId]] = {}
+    turn: dict[int, int] = {}
+    for agent, queue in sorted(queues.items()):
+        for place, block in enumerate(queue):
+            pending.setdefault(block, []).append(agent)
+            turn[block] = max(turn.get(block, 0), place)
+    while pending:
+        first = min(turn[block] for block in pending)
+        crews = {b: work.crew(b, pending) for b in pending if turn[b] == first}
+        block = min(crews, key=lambda b: (work.start(b, crews[b]), b))
+        work.form(block, crews[block])
+        del pending[block]
+    while True:
+        crews = {block: work.crew(block, {}) for block in work.left}
+        ranked = [(work.start(block, crew), block) for block, crew in crews.items()]
+        start, block = min(ranked, default=(FAR, -1))
+        if start >= FAR:
+            return tuple(work.crews)
+        work.form(block, crews[block])
+
+
+class _Work:
+    """A schedule in the making.
+
+    free_at: [A] int64, step from now at which an agent is free. walk: [K, A] int64, steps from
+    where it then is to the left face of each block. crew_of: crews of blocks that will be gone.
+    """
+
+    def __init__(self, board: Board, promised: Mapping[AgentId, Cell]) -> None:
+        terrain = board.terrain
+        self.board, self.terrain, self.needs = board, terrain, terrain.weights
+        self.promised = promised
+        under = {block: blocks_under(terrain, block) for block in terrain.open}
+        self.under = {block: found for block, found in under.items() if found is not None}
+        self.left = sorted(b for b in self.under if self.needs[b] <= len(board.agents))
+        self.crews: list[Crew] = []
+        self.crew_of: dict[int, Crew] = {}
+        self.free_at: Ints = np.zeros(len(board.agents), np.int64)
+        self.walk: Ints = np.full((len(self.needs), len(board.agents)), FAR, np.int64)
+        rows, columns = np.array(board.agents).T
+        for block in self.left:
+            self.walk[block] = self._steps(block, rows, columns)
+
+    def _steps(self, block: int, rows: Ints, columns: Ints) -> Ints:
+        """[N] steps to the left face; from a cell that is under a block now, as the crow flies."""
+        cells = self.terrain.contacts(block, GOAL_FACE)
+        found = self.terrain.field(cells)[rows, columns].astype(np.int64)
+        middle = cells[len(cells) // 2]
+        straight = np.abs(rows - middle[0]) + np.abs(columns - middle[1])
+        covered = np.where(self.terrain.ground[rows, columns] < 0, straight, FAR)
+        return np.where(found < UNREACHABLE, found, covered)
+
+    def arrivals(self, block: int) -> Ints:
+        arrivals: Ints = self.free_at + self.walk[block]
+        return arrivals
+
+    def crew(self, block: int, pending: Mapping[int, Sequence[AgentId]]) -> list[AgentId]:
+        """Those at work on it, then the nearest of those who are at work on nothing, then all.
+
+        One of those who take each block in its way away comes along: nobody begins too early.
+        """
+        if block not in self.left or not self.under[block] <= self.crew_of.keys():
+            return []
+        arrivals = self.arrivals(block)
+        sure = set(pending.get(block, ()))
+        bound = {agent for crew in pending.values() for agent in crew}
+        for other in sorted(self.under[block]):
+            before = self.crew_of[other].agents
+            if not sure & set(before):
+                sure.add(min(before, key=lambda agent: (arrivals[agent], agent)))
+        order = np.argsort(arrivals, kind="stable").tolist()
+        ranked = sorted(order, key=lambda agent: 0 if agent in sure else 1 + (agent in bound))
+        return [] if len(sure) > self.needs[block] else ranked[: self.needs[block]]
+
+    def start(self, block: int, crew: list[AgentId]) -> int:
+        """Steps until the crew is together; FAR for no crew."""
+        return int(self.arrivals(block)[crew].max()) if crew else FAR
+
+    def form(self, block: int, agents: list[AgentId]) -> None:
+        """Let the crew deliver the block; afterwards they stand before the goal column."""
+        if not agents:
+            return
+        terrain, arrivals = self.terrain, self.arrivals(block)
+        near = arrivals[agents].tolist()
+        cells = matched(self.board, block, agents, near, self.promised)
+        crew = sorted(cells, key=lambda agent: cells[agent])
+        start = int(arrivals[crew].max())
+        finish = start + terrain.distance_to_goal(block)
+        slots = tuple(cells[agent] for agent in crew)
+        self.crew_of[block] = Crew(block, tuple(crew), slots, start, finish)
+        self.crews.append(self.crew_of[block])
+        self.left.remove(block)
+        self.free_at[crew] = finish
+        rows = np.array([cell[0] for cell in slots])
+        columns = np.full(len(slots), max(0, terrain.columns - terrain.weights[block] - 1))
+        for other in self.left:
+            self.walk[other, crew] = self._steps(other, rows, columns)

@@ -1,0 +1,187 @@
+"""What one agent of CUBE knows when it is asked: the board, its notes, and what follows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from worlds.api import AgentId, Cell, Json
+from worlds.cube.board import GOAL_FACE, Board
+from worlds.cube.schedule import blocks_under
+from worlds.cube.skills import block_of
+from worlds.cube.state import FACES, task_id, task_number
+
+__all__ = ["Leg", "Seat", "goal_task", "told"]
+
+MEMORY_STEPS = 60
+"""Steps after which a teammate's old word is no longer believed."""
+_TASK = re.compile(r"block_(\d+)_(up|down|left|right)")
+_FREE = "none"
+
+Leg = tuple[int, int]
+"""A block and the face from which it is pushed."""
+
+
+def goal_task(block: int) -> str:
+    """Id of the task that leads a block to the goal."""
+    return task_id(task_number(block, GOAL_FACE))
+
+
+def told(text: str) -> Iterator[Leg]:
+    """The tasks that a text names, in its order."""
+    for block, face in _TASK.findall(text):
+        yield int(block), FACES.index(face)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """One agent, its board and its notes; nothing else enters an answer."""
+
+    board: Board
+    agent: AgentId
+    notes: Json
+
+    @property
+    def cell(self) -> Cell:
+        return self.board.agents[self.agent]
+
+    @property
+    def step(self) -> int:
+        step: int = self.notes["step"]
+        return step
+
+    @property
+    def teammates(self) -> list[AgentId]:
+        return [other for other in range(len(self.board.agents)) if other != self.agent]
+
+    def walk(self, block: int) -> int:
+        """Steps to the left face of a block, agents ignored; UNREACHABLE if no path leads there."""
+        cells = self.board.terrain.contacts(block, GOAL_FACE)
+        return int(self.board.terrain.field(cells)[self.cell])
+
+    def heard(self, *kinds: str) -> list[Json]:
+        """Messages of these kinds among those newly read."""
+        return [message for message in self.notes["messages"] if message["kind"] in kinds]
+
+    # --- orders --------------------------------------------------------------------------------
+
+    def assignment(self) -> Json:
+        """The agent's part of its standing orders, or None."""
+        orders = self.notes["orders"]
+        return None if orders is None else _part_of(orders["assignments"], self.agent)
+
+    def ordered_legs(self) -> list[Leg]:
+        """What is left to do of the agent's part of its orders."""
+        part = self.assignment()
+        return [] if part is None else self.undelivered(_legs_of(part))
+
+    def undelivered(self, legs: Iterable[Leg]) -> list[Leg]:
+        return [leg for leg in legs if leg[0] in self.board.terrain.open]
+
+    # --- plans ---------------------------------------------------------------------------------
+
+    def own_queue(self) -> list[int]:
+        """Blocks that the rest of the live plan is about."""
+        plan = self.notes["own_plan"]
+        return [] if plan is None else self._blocks_in(plan["actions"][plan["index"] :])
+
+    def _blocks_in(self, actions: Iterable[Json]) -> list[int]:
+        known = len(self.board.terrain.cells)
+        named = (block_of(action.get("block"), known) for action in actions)
+        found = dict.fromkeys(block for block in named if block in self.board.terrain.open)
+        return [block for block in found if block is not None]
+
+    def at_work(self) -> dict[AgentId, int]:
+        """Agents in place at the left face of a block that can be delivered now."""
+        terrain, found = self.board.terrain, dict[AgentId, int]()
+        for block in terrain.open:
+            if blocks_under(terrain, block) == frozenset():
+                here = self.board.aligned(block, GOAL_FACE)
+                found |= dict.fromkeys(here[: terrain.weights[block]], block)
+        return found
+
+    def queues(self, free: Iterable[AgentId] = ()) -> dict[AgentId, list[int]]:
+        """Blocks that each teammate is believed to be at work on, in its order.
+
+        What is seen goes before what was told; nothing that was told holds for the `free`.
+        """
+        seen, idle = self.at_work(), set(free)
+        queues = {}
+        for other in self.teammates:
+            queue = [] if other in idle else self._told_queue(other)
+            if other in seen:
+                queue = [seen[other], *(block for block in queue if block != seen[other])]
+            if queue:
+                queues[other] = queue
+        return queues
+
+    def _told_queue(self, other: AgentId) -> list[int]:
+        """By the orders it was given, unless it has said since that it does something else."""
+        step, part = self._commanded(other)
+        legs = [] if part is None or step < self.step - MEMORY_STEPS else _legs_of(part)
+        word = self.notes["team"].get(str(other))
+        if word is not None and word["step"] >= max(step, self.step - MEMORY_STEPS):
+            named = list(told(word["task"]))
+            if word["actions"]:
+                return self._blocks_in(word["actions"])
+            if not set(named) <= set(legs):
+                legs = named
+        return [block for block, _ in self.undelivered(legs)]
+
+    def promised(self, free: Iterable[AgentId] = ()) -> dict[AgentId, Cell]:
+        """Slots that orders gave to teammates who are not free, or that they said they take."""
+        found = {}
+        for other in sorted(set(self.teammates) - set(free)):
+            step, part = self._commanded(other)
+            cell = None
+            if part is not None and part["cells"]:
+                cell = part["cells"][part["agents"].index(other)]
+            word = self.notes["team"].get(str(other))
+            if word is not None and word["step"] >= step:
+                cells = [action["cell"] for action in word["actions"] if action.get("cell")]
+                cell = cells[0] if cells else cell
+            if cell is not None:
+                found[other] = (cell[0], cell[1])
+        return found
+
+    def _commanded(self, other: AgentId) -> tuple[int, Json]:
+        """Step and content of the newest orders to a teammate that this agent gave or read."""
+        for event in reversed(self.notes["memory"]["events"]):
+            message = event.get("message")
+            if message is not None and message["kind"] == "directive":
+                part = _part_of(message["body"]["assignments"], other)
+                if part is not None:
+                    return message["step"], part
+        return -1, None
+
+    def idle_workers(self) -> list[AgentId]:
+        """Teammates without a plan, by the reports and requests of this very step."""
+        found = []
+        for other in self.teammates:
+            word = self.notes["team"].get(str(other))
+            if word is None or word["sheet"] is None or word["step"] < self.step:
+                continue
+            if word["sheet"].get("task", _FREE) == _FREE:
+                found.append(other)
+        return found
+
+    # --- memory --------------------------------------------------------------------------------
+
+    def failed_tasks(self, codes: Iterable[str], steps: int) -> set[str]:
+        """Tasks of own plans that failed for one of these reasons in the last `steps` steps."""
+        wanted, found = set(codes), set()
+        for event in self.notes["memory"]["events"]:
+            is_end = event["kind"] == "plan_ended" and event["status"] == "failed"
+            if is_end and event["step"] > self.step - steps and event["reason"]["code"] in wanted:
+                found.add(event["task"])
+        return found
+
+
+def _part_of(assignments: Iterable[Json], agent: AgentId) -> Json:
+    return next((part for part in assignments if agent in part["agents"]), None)
+
+
+def _legs_of(part: Mapping[str, Json]) -> list[Leg]:
+    """The task of an assignment, then those its instruction names."""
+    return list(dict.fromkeys([*told(part["task"]), *told(part.get("instruction", ""))]))

@@ -17,6 +17,7 @@ __all__ = [
     "blend_rectangle",
     "blit_cells",
     "blit_sprite",
+    "blit_sprites",
     "count_colors",
     "draw_line",
     "draw_ring",
@@ -24,6 +25,7 @@ __all__ = [
     "fill_triangle",
     "index_colors",
     "lzw_encode",
+    "paint_blocks",
 ]
 
 OPAQUE = 255
@@ -33,12 +35,16 @@ HASH_SIZE = 8192
 
 @kernel
 def _mix(below: int, ink: int, cover: int) -> int:
-    """`ink` over `below`, `cover` of 255."""
-    rest = OPAQUE - cover
-    red = ((below & 255) * rest + (ink & 255) * cover + 127) // OPAQUE
-    green = (((below >> 8) & 255) * rest + ((ink >> 8) & 255) * cover + 127) // OPAQUE
-    blue = (((below >> 16) & 255) * rest + ((ink >> 16) & 255) * cover + 127) // OPAQUE
-    return red | (green << 8) | (blue << 16) | (OPAQUE << 24)
+    """`ink` over `below`, `cover` of 255; `below` may be clear itself."""
+    rest = ((below >> 24) * (OPAQUE - cover) + 127) // OPAQUE
+    whole = rest + cover
+    if whole == 0:
+        return 0
+    half = whole // 2
+    red = ((below & 255) * rest + (ink & 255) * cover + half) // whole
+    green = (((below >> 8) & 255) * rest + ((ink >> 8) & 255) * cover + half) // whole
+    blue = (((below >> 16) & 255) * rest + ((ink >> 16) & 255) * cover + half) // whole
+    return red | (green << 8) | (blue << 16) | (whole << 24)
 
 
 @kernel
@@ -66,6 +72,26 @@ def blit_cells(codes: ndarray, drawn: ndarray, tiles: ndarray, canvas: ndarray) 
 
 
 @kernel
+def paint_blocks(codes: ndarray, cells: ndarray, weights: ndarray, first: ndarray) -> None:
+    """Write the tiles of square blocks into a grid of tile codes.
+
+    codes: [H, W] int32, written to. cells: [K, 2], (row, column) of the top left; row < 0: gone.
+    weights: [K], side in cells. first: [K] int32, code of an inner tile; the rim adds 1 at the top,
+    2 at the bottom, 4 at the left, 8 at the right.
+    """
+    for block in range(cells.shape[0]):
+        top, left, side = cells[block, 0], cells[block, 1], weights[block]
+        if top < 0:
+            continue
+        for dy in range(side):
+            for dx in range(side):
+                code = first[block]
+                code += (dy == 0) + 2 * (dy == side - 1)
+                code += 4 * (dx == 0) + 8 * (dx == side - 1)
+                codes[top + dy, left + dx] = code
+
+
+@kernel
 def blit_sprite(canvas: ndarray, sprite: ndarray, top: int, left: int) -> None:
     """Lay `sprite` [h, w] uint32 over the canvas, each pixel by its alpha."""
     height, width = canvas.shape
@@ -77,6 +103,35 @@ def blit_sprite(canvas: ndarray, sprite: ndarray, top: int, left: int) -> None:
                 canvas[top + y, left + x] = ink
             elif cover:
                 canvas[top + y, left + x] = _mix(np.int64(canvas[top + y, left + x]), ink, cover)
+
+
+@kernel
+def blit_sprites(
+    canvas: ndarray,
+    sprites: ndarray,
+    which: ndarray,
+    cells: ndarray,
+    view: tuple[int, int, int, int],
+    drawn: ndarray,
+) -> None:
+    """Lay one sprite over each of many cells, and mark the cells it touches for drawing anew.
+
+    sprites: [N, P, P] uint32. which: [M] int64, index into sprites. cells: [M, 2], (row, column);
+    those out of view are passed over. view: (first row, first column, pixels a cell, pixels by
+    which a sprite reaches over its cell on each side). drawn: [H, W] int32, -1 where marked.
+    """
+    first_row, first_column, size, margin = view
+    height, width = drawn.shape
+    reach = (margin + size - 1) // size
+    for index in range(which.shape[0]):
+        row, column = cells[index, 0] - first_row, cells[index, 1] - first_column
+        if cells[index, 0] < 0 or not (0 <= row < height and 0 <= column < width):
+            continue
+        sprite = sprites[which[index]]
+        blit_sprite(canvas, sprite, row * size - margin, column * size - margin)
+        for y in range(max(0, row - reach), min(height, row + reach + 1)):
+            for x in range(max(0, column - reach), min(width, column + reach + 1)):
+                drawn[y, x] = -1
 
 
 @kernel

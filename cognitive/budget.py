@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import NamedTuple
 
 from cognitive.errors import ConfigError
@@ -30,6 +30,10 @@ class Limits:
     calls: int = 0
     tokens: int = 0
     money: int = 0
+
+    def as_json(self) -> dict[str, int]:
+        """Every limit by name."""
+        return asdict(self)
 
     def __post_init__(self) -> None:
         """Raises ConfigError for a limit that is no integer of at least 0."""
@@ -72,7 +76,7 @@ class Ledger:
         self.limits = limits
         self.used = dict.fromkeys(_CALLABLE, 0)
         self._reserved = dict.fromkeys(_CALLABLE, 0)
-        self._marked: set[tuple[str, bool]] = set()
+        self._marked: dict[str, bool] = {}
 
     def short_of(self, quotes: Iterable[Quote]) -> str | None:
         """The first of calls, tokens, money that does not hold these quotes; None if all do."""
@@ -118,16 +122,18 @@ class Ledger:
         """
         for which, amount in used.items():
             limit = getattr(self.limits, which.partition("/")[0])
-            for is_reached, percent in ((False, _WARN_PERCENT), (True, 100)):
-                key = (which, is_reached)
-                if limit and amount * 100 >= limit * percent and key not in self._marked:
-                    self._marked.add(key)
-                    yield which, amount, limit
+            if not limit or amount * 100 < limit * _WARN_PERCENT:
+                continue
+            if self._mark(which, amount >= limit):
+                yield which, amount, limit
 
     def mark_reached(self, which: str) -> bool:
         """Note that `which` stopped the run; False if that was noted before."""
-        is_new = (which, True) not in self._marked
-        self._marked.add((which, True))
+        return self._mark(which, True)
+
+    def _mark(self, which: str, is_reached: bool) -> bool:
+        is_new = self._marked.get(which) is None or (is_reached and not self._marked[which])
+        self._marked[which] = is_reached or self._marked.get(which, False)
         return is_new
 
 

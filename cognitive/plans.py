@@ -65,7 +65,6 @@ REASONS: Mapping[str, str] = {
     "unavailable": "no answer came",
     "refused": "the answer was refused",
     "planner_error": "the planner failed",
-    "invalid": "no valid answer in {tries} tries",
 }
 """Sentences of the reason codes of this layer."""
 
@@ -88,7 +87,7 @@ class Plan:
     id: "agent.k". index: the current action, `len(actions)` once all are done. progress: what the
     current action's verb remembers. started_steps, ended_steps: one entry per action that started
     or ended, the number of the world step. worked: primitives given by the current action. mark:
-    the world's note on the task when the plan started.
+    the world's note on the task when the plan started, () without one.
     """
 
     id: str
@@ -107,7 +106,7 @@ class Plan:
     worked: int = 0
     started_steps: list[int] = field(default_factory=list)
     ended_steps: list[int] = field(default_factory=list)
-    mark: Json = None
+    mark: tuple[Json, ...] = ()
 
     @property
     def is_live(self) -> bool:

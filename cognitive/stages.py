@@ -7,9 +7,19 @@ from collections.abc import Mapping
 from cognitive.errors import IllegalTransition
 from worlds.api import AgentId
 
-__all__ = ["EXECUTING", "GONE", "INTERRUPTED", "REASONING", "STAGES", "WAITING", "StageBook"]
+__all__ = [
+    "EXECUTING",
+    "GONE",
+    "INTERRUPTED",
+    "REASONING",
+    "STAGES",
+    "THINKING",
+    "WAITING",
+    "StageBook",
+]
 
 REASONING, WAITING, EXECUTING, INTERRUPTED, GONE = "R", "W", "X", "I", "G"
+THINKING = (REASONING, INTERRUPTED)
 STAGES = (REASONING, WAITING, EXECUTING, INTERRUPTED, GONE)
 
 _LOCKSTEP: Mapping[str, frozenset[str]] = {

@@ -418,14 +418,22 @@ class AgentView(Protocol):
     """World, state and agent bound together: the parts' methods without both."""
 
     verbs: tuple[VerbSpec, ...]
-    describe: Callable[..., str]
-    view: Callable[..., Json]
-    sheet: Callable[..., Json]
-    check: Callable[..., tuple[Reason, ...]]
-    known: Callable[..., tuple[Task, ...]]
-    find: Callable[..., Task | None]
-    recipe: Callable[..., Recipe | Failed]
-    answer: Callable[..., Json]
+
+    def describe(self, limit: int) -> str: ...
+
+    def view(self) -> Json: ...
+
+    def sheet(self) -> Json: ...
+
+    def check(self, action: Action) -> tuple[Reason, ...]: ...
+
+    def known(self) -> tuple[Task, ...]: ...
+
+    def find(self, id: str) -> Task | None: ...
+
+    def recipe(self, task: Task, slot: Cell | None = None) -> Recipe | Failed: ...
+
+    def answer(self, kind: str, notes: Json) -> Json: ...
 
 
 # --- dialogues -----------------------------------------------------------------------------------

@@ -32,7 +32,9 @@ def quoted(text: str) -> str:
 
 def call_text(action: Json) -> str:
     """An action as `verb(name=value, ...)`."""
-    given = (f"{k}={_value(v)}" for k, v in action.items() if k != "verb" and v is not None)
+    given = (
+        f"{_one_line(k)}={_value(v)}" for k, v in action.items() if k != "verb" and v is not None
+    )
     return f"{_one_line(str(action['verb']))}({', '.join(given)})"
 
 
@@ -115,7 +117,7 @@ def fit(lines: Sequence[str], limit: int, rest: str = "({} more)") -> str:
     if len(text) <= limit:
         return text
     kept, used = 0, 0
-    room = limit - len(rest.format(len(lines))) - 1
+    room = limit - len(rest.format(len(lines)))
     while kept < len(lines) and used + len(lines[kept]) + 1 <= room:
         used += len(lines[kept]) + 1
         kept += 1

@@ -163,6 +163,7 @@ class Desk:
         self.usage = Usage()
         self.calls = 0
         self.decided = 0
+        self._levels: dict[tuple[str, str], str] = {}
 
     def open(self, decisions: Sequence[Decision]) -> None:
         """Reserve the budget of the first tries and write that they start.
@@ -203,8 +204,11 @@ class Desk:
 
     def close(self, decision: Decision) -> None:
         """Write how a decision ended."""
-        for change in decision.changes:
-            self._write("structure_level", decision.end_ms, *change)
+        for endpoint, model, start, level in decision.changes:
+            before = self._levels.get((endpoint, model), start)
+            if before != level:
+                self._levels[endpoint, model] = level
+                self._write("structure_level", decision.end_ms, endpoint, model, before, level)
         if decision.error is not None:
             self._write("error", decision.end_ms, "planner", "planner_error", decision.error)
         value = decision.value.model_dump(mode="json") if decision.value is not None else None

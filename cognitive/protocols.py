@@ -54,7 +54,8 @@ class Answer(NamedTuple):
     problem: None, `timeout`, `unavailable` or `refused`; `denied` (the endpoint does not take the
     key) and `outage` (it is down for long) end the run. measured_ms: 0 if nothing was measured.
     level: structured-output level used, None if no endpoint was asked. is_cut: the endpoint
-    stopped at its token limit. changes: (endpoint label, model, from, to) of each change of level.
+    stopped at its token limit. changes: (endpoint label, model, from, to) if
+    that is not the level to begin with.
     """
 
     raw: Json

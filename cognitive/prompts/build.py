@@ -185,15 +185,12 @@ class PromptBuilder:
         memory, context = question.memory, question.ask.context
         leader = memory["leader"]
         who = "You lead" if leader == memory["agent"] else f"agent_{leader} leads"
-        is_placed = "place" in context and "of" in context
         filled = self._sections["role"].fill(
             {
                 "name": f"agent_{memory['agent']}",
                 "agents": str(memory["agents"]),
                 "topology": self._topologies.get(memory["topology"] or "", ""),
-                "place": f"You are number {context['place']} of {context['of']} in this round."
-                if is_placed
-                else "",
+                "place": _place_text(context),
                 "leader": "" if leader is None else f"{who}.",
             }
         )
@@ -328,6 +325,26 @@ _BODIES: Mapping[str, Callable[[PromptBuilder, Question, AgentView], str]] = {
 
 
 # --- lines ---------------------------------------------------------------------------------------
+
+
+def _place_text(context: Mapping[str, Json]) -> str:
+    """Where an agent stands in the round, or whom it leads."""
+    if "workers" in context:
+        return f"You give orders to {_ranges(context['workers'])}."
+    if "place" in context and "of" in context:
+        return f"You are number {context['place']} of {context['of']} in this round."
+    return ""
+
+
+def _ranges(agents: list[int]) -> str:
+    """Ascending numbers with runs drawn together: `agents 1-3, 7`."""
+    runs: list[list[int]] = []
+    for agent in agents:
+        if runs and agent == runs[-1][1] + 1:
+            runs[-1][1] = agent
+        else:
+            runs.append([agent, agent])
+    return "agents " + ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
 
 
 def _team_line(agent: int, entry: Json, step: int) -> str:

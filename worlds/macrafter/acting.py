@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from worlds.api import NO_TASK, Cell, Done, Failed, Json, Reason
-from worlds.macrafter.last_step import LastAttempt, last_attempt, reason_of
+from worlds.api import NO_TASK, Attempt, Cell, Done, Failed, Json, Reason
+from worlds.macrafter.last_step import is_success, last_attempt, last_score, reason_of
 from worlds.macrafter.nearest import gap
 from worlds.macrafter.sight import Thing, line, read_id
 from worlds.macrafter.state import ACTIONS, ITEMS, OUTCOMES, VITAL_CAP
@@ -174,13 +174,13 @@ def _remember_collect(turn: Turn, memory: dict[str, Json]) -> Done | Failed | No
     return _again_or_why(turn, memory)
 
 
-def _collected(turn: Turn, attempt: LastAttempt | None) -> Done:
+def _collected(turn: Turn, attempt: Attempt | None) -> Done:
     if attempt is None:
         return Done({})
     name = attempt.task.partition("@")[0]
     row = turn.table.collect.get(name) or turn.table.creature.get(name.rpartition("_")[0])
     amount = row.amount if row else 0
-    score = int(attempt.score)
+    score = int(last_score(turn.sight.state, turn.sight.agent))
     return Done({"amount": amount, "participants": attempt.participation, "score": score})
 
 
@@ -225,7 +225,7 @@ def _remember_attack(turn: Turn, memory: dict[str, Json]) -> Done | Failed | Non
         return None
     memory["stuck"] = 0
     attempt = last_attempt(turn.sight.state, turn.table, turn.sight.agent)
-    if attempt is None or attempt.task != turn.call.target or not attempt.is_success:
+    if attempt is None or attempt.task != turn.call.target or not is_success(attempt):
         return None
     return None if attempt.reason == "hit" else _collected(turn, attempt)
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from primitives.navigation import UNREACHABLE
 from primitives.travel_kernels import NO_CELL, nearest_things, steps_beside
-from worlds.api import AgentId, Cell, Json
+from worlds.api import AgentId, Attempt, Cell, Json
 from worlds.macrafter.concepts import missing
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.generate import RIPE_AGE
 from worlds.macrafter.ground import Field
-from worlds.macrafter.last_step import LastAttempt, LastStep, last_step
+from worlds.macrafter.last_step import LastStep, last_step
 from worlds.macrafter.manual import REASON_SENTENCES, manual_text
 from worlds.macrafter.nearest import IS_STATION
 from worlds.macrafter.sight import Sight, agent_id, creature_at, facing_name, is_near, look
@@ -405,7 +405,7 @@ def _last_text(last: LastStep) -> str:
     return text if last.attempt is None else f"{text} {_attempt_text(last.attempt)}"
 
 
-def _attempt_text(attempt: LastAttempt) -> str:
+def _attempt_text(attempt: Attempt) -> str:
     text = (
         f"{attempt.task}: {attempt.result}, need {attempt.need}, participation "
         f"{attempt.participation}, spatial {attempt.spatial}, temporal {attempt.temporal}"
@@ -425,7 +425,7 @@ def _last_view(last: LastStep) -> Json:
     }
 
 
-def _attempt_view(attempt: LastAttempt) -> Json:
+def _attempt_view(attempt: Attempt) -> Json:
     return {
         "task": attempt.task,
         "result": attempt.result,
@@ -435,7 +435,7 @@ def _attempt_view(attempt: LastAttempt) -> Json:
         "temporal": attempt.temporal,
         "dependency": attempt.dependency,
         "dependency_need": attempt.dependency_need,
-        "members": attempt.members,
+        "members": len(attempt.members),
         "unmet": list(attempt.unmet),
     }
 

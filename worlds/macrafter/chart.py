@@ -1,0 +1,179 @@
+"""Ways of one agent through what it knows: walking, digging, bridging water, and unseen ground."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from primitives.navigation import UNREACHABLE
+from primitives.travel_kernels import count_around, trace_way, travel_field
+from worlds.api import Cell, Json
+from worlds.macrafter.config import MacrafterConfig
+from worlds.macrafter.ground import STEPS, UNKNOWN, Field, neighbours
+from worlds.macrafter.sight import Sight, creature_at
+from worlds.macrafter.state import FACINGS, MATERIALS, cell_id
+from worlds.macrafter.table import Table
+
+__all__ = ["Chart"]
+
+WALK_PRICE, UNSEEN_PRICE, DIG_PRICE, BRIDGE_PRICE = 1, 2, 3, 6
+"""Steps that entering a cell of each sort is taken to cost."""
+CROWD_PRICE, BEAST_PRICE = 5, 3
+"""Further steps for a cell on which an agent or a creature is seen."""
+MOST_STEPS = 200
+"""Longest timeout of `navigate`."""
+MOUNTAIN = ("stone", "path", "coal", "iron", "diamond", "lava")
+FOREST = ("tree", "grass")
+
+_IDS = {name: number for number, name in enumerate(MATERIALS)}
+
+
+def _is_one_of(names: tuple[str, ...]) -> NDArray[np.bool_]:
+    return np.array([name in names for name in MATERIALS])
+
+
+_IN_MOUNTAIN, _IN_FOREST = _is_one_of(MOUNTAIN), _is_one_of(FOREST)
+
+
+class Chart:
+    """Prices of all cells for one agent, and actions that follow a way.
+
+    With a wood pickaxe stone is dug; trees are felled by hand; with a stone and a pickaxe water
+    is bridged: a stone is put on it and taken again, which leaves a path.
+    """
+
+    def __init__(self, config: MacrafterConfig, table: Table, sight: Sight) -> None:
+        self.config, self.table, self.sight = config, table, sight
+        self.known = sight.known
+        held = sight.inventory
+        self.diggable = self._diggable()
+        self.can_bridge = "stone" in self.diggable and held["stone"] > 0
+
+    def _diggable(self) -> tuple[str, ...]:
+        """Sources one agent can take away alone, with the tools it holds."""
+        held = self.sight.inventory
+        return tuple(
+            name
+            for name in ("stone", "tree")
+            if name in self.table.collect
+            and self.table.collect[name].agents == 1
+            and (self.table.collect[name].tool is None or held[str(self.table.collect[name].tool)])
+        )
+
+    @cached_property
+    def cost(self) -> NDArray[np.int16]:
+        """[H, W] int16, price of entering each cell; 0: closed."""
+        prices = np.zeros(len(MATERIALS), np.int16)
+        for name in ("grass", "path", "sand"):
+            prices[_IDS[name]] = WALK_PRICE
+        for name in self.diggable:
+            prices[_IDS[name]] = DIG_PRICE
+        prices[_IDS["water"]] = BRIDGE_PRICE if self.can_bridge else 0
+        prices[UNKNOWN] = UNSEEN_PRICE
+        cost: NDArray[np.int16] = prices[self.known.material]
+        for cell, code in self.sight.things.items():
+            if cost[cell]:
+                is_plant = code < 0 and creature_at(self.sight, cell).name == "plant"
+                cost[cell] = 0 if is_plant else cost[cell] + self._crowd(code)
+        return cost
+
+    def _crowd(self, code: int) -> int:
+        return CROWD_PRICE if code > 0 else BEAST_PRICE
+
+    @cached_property
+    def field(self) -> Field:
+        """[H, W] int32, price of the cheapest way from the agent to each cell."""
+        field = np.empty(self.cost.shape, np.int32)
+        travel_field(self.cost, *self.sight.cell, field)
+        return field
+
+    def price(self, cell: Cell) -> int:
+        """Price of the cheapest way to `cell`, UNREACHABLE without one."""
+        return int(self.field[cell]) if self.known.is_inside(cell) else UNREACHABLE
+
+    def beside(self, target: Cell) -> list[tuple[int, Cell]]:
+        """(price, cell) of the cells beside `target` that can be stood on, cheapest first."""
+        cells = (cell for cell in neighbours(target) if self.known.is_inside(cell))
+        priced = [(self.price(cell), cell) for cell in cells if cell not in self.sight.things]
+        return sorted(pair for pair in priced if pair[0] < UNREACHABLE)
+
+    def way(self, cell: Cell) -> list[Cell]:
+        """Cells entered on a cheapest way to `cell`, which has a price."""
+        steps = np.empty((self.cost.size, 2), np.int16)
+        count = trace_way(self.cost, self.field, *cell, steps)
+        return [(row, column) for row, column in steps[:count].tolist()]
+
+    # --- actions ---------------------------------------------------------------------------------
+
+    def go(self, cell: Cell, room: int) -> tuple[list[Json], bool]:
+        """At most `room` actions along the way to `cell`, and whether they lead all the way.
+
+        They end before ground that was never seen.
+        """
+        way, at, done = self.way(cell), self.sight.cell, 0
+        actions: list[Json] = []
+        while done < len(way):
+            step = self._walk(way, done) or self._work(at, way[done])
+            if step is None or len(actions) + len(step) > room:
+                return actions, False
+            actions += step
+            done += self._walked(way, done) or 1
+            at = way[done - 1]
+        return actions, True
+
+    def _walked(self, way: list[Cell], start: int) -> int:
+        """How many cells from `start` on can simply be walked."""
+        count = 0
+        while start + count < len(way) and self.known.walks(way[start + count]):
+            count += 1
+        return count
+
+    def _walk(self, way: list[Cell], start: int) -> list[Json]:
+        count = self._walked(way, start)
+        if not count:
+            return []
+        end = way[start + count - 1]
+        return [
+            {
+                "verb": "navigate",
+                "target": cell_id("cell", end),
+                "timeout": min(3 * count + 10, MOST_STEPS),
+            }
+        ]
+
+    def _work(self, at: Cell, cell: Cell) -> list[Json] | None:
+        """Dig or bridge one cell and enter it; None for unseen ground."""
+        name, enter = self.known.name(cell), self._enter(at, cell)
+        if name in self.diggable:
+            return [{"verb": "collect", "target": cell_id(name, cell), "steps": 1}, enter]
+        if name == "water" and self.can_bridge:
+            drink = {"verb": "collect", "target": cell_id(name, cell), "steps": 1}
+            place = {"verb": "place", "object": "stone", "steps": 1}
+            return [drink, place, {"verb": "collect", "target": "stone", "steps": 1}, enter]
+        return None
+
+    def _enter(self, at: Cell, cell: Cell) -> Json:
+        direction = STEPS.index((cell[0] - at[0], cell[1] - at[1]))
+        return {"verb": "move", "direction": FACINGS[direction], "steps": 1}
+
+    # --- unseen ground ---------------------------------------------------------------------------
+
+    @cached_property
+    def unseen(self) -> Field:
+        """[H, W] int32, unseen cells in the window an agent would see from each cell."""
+        return self._around(self.known.material == UNKNOWN)
+
+    def likely(self, kind: str) -> NDArray[np.float64]:
+        """[H, W], share of ground like that of `kind` in what is known around each cell."""
+        like = _IN_FOREST if kind == "tree" else _IN_MOUNTAIN
+        found = self._around(like[self.known.material])
+        total = self._around(self.known.material != UNKNOWN)
+        share: NDArray[np.float64] = found / np.maximum(total, 1)
+        return share
+
+    def _around(self, marked: NDArray[np.bool_]) -> Field:
+        count = np.empty(marked.shape, np.int32)
+        count_around(marked, self.config.view[0] // 2, self.config.view[1] // 2, count)
+        return count

@@ -1,0 +1,116 @@
+"""One agent's part in the team's work, and how orders say it in words and cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from worlds.api import AgentId, Cell, Json
+
+__all__ = ["NO_TASK_ID", "Gift", "Job", "as_assignment", "read_job"]
+
+ROLES = ("meet", "make", "gather", "explore", "free")
+NO_TASK_ID = "none"
+INSTRUCTION_CHARACTERS = 200
+
+_GIFT = re.compile(r"give ([a-z_]+) (\d+) to agent_(\d+)")
+_ITEM = re.compile(r"(?:gather|make) ([a-z_]+) (\d+)")
+_FOR = re.compile(r"for agent_(\d+)")
+_PLACE = re.compile(r"towards \((\d+),(\d+)\)")
+_CREW = re.compile(r"with (\d+) agents")
+_SOUGHT = re.compile(r"seeking ([a-z ]+)")
+
+
+class Gift(NamedTuple):
+    """So much of an item for a teammate."""
+
+    item: str
+    quantity: int
+    recipient: AgentId
+
+
+class Job(NamedTuple):
+    """What to do: gifts first, then the role.
+
+    meet: be one of `crew` at `task`, from `cell` if one is given. make: items for the team, by
+    `items`. gather: hold `items`, then give them to `client`. explore: seek what `items` name,
+    towards `cell`. free: anything.
+    """
+
+    role: str
+    task: str = NO_TASK_ID
+    cell: Cell | None = None
+    items: tuple[tuple[str, int], ...] = ()
+    crew: int = 1
+    by_step: int | None = None
+    gifts: tuple[Gift, ...] = ()
+    client: AgentId | None = None
+
+
+def as_assignment(job: Job, agent: AgentId) -> Json:
+    """The job as an assignment of a directive, readable for people too."""
+    return {
+        "agents": [agent],
+        "task": job.task,
+        "role": job.role,
+        "cells": [list(job.cell)] if job.role == "meet" and job.cell is not None else [],
+        "by_step": job.by_step,
+        "instruction": _instruction(job),
+    }
+
+
+def _instruction(job: Job) -> str:
+    parts = [f"give {gift.item} {gift.quantity} to agent_{gift.recipient}" for gift in job.gifts]
+    parts += _ROLE_WORDS[job.role](job)
+    while len("; ".join(parts)) > INSTRUCTION_CHARACTERS:
+        parts.pop()
+    return "; ".join(parts)
+
+
+def _work_words(job: Job) -> list[str]:
+    whom = "" if job.client is None else f" for agent_{job.client}"
+    return [f"{job.role} {item} {count}{whom}" for item, count in job.items]
+
+
+def _explore_words(job: Job) -> list[str]:
+    where = "" if job.cell is None else f" towards ({job.cell[0]},{job.cell[1]})"
+    sought = " or ".join(item for item, _ in job.items)
+    return [f"explore{where}{f' seeking {sought}' if sought else ''}"]
+
+
+def _meet_words(job: Job) -> list[str]:
+    return [f"meet at {job.task} with {job.crew} agents and collect together"]
+
+
+_ROLE_WORDS = {
+    "meet": _meet_words,
+    "make": _work_words,
+    "gather": _work_words,
+    "explore": _explore_words,
+    "free": lambda job: ["do as you see fit"],
+}
+
+
+def read_job(part: Mapping[str, Json], agent: AgentId) -> Job:
+    """The job that an assignment gives to `agent`; words of another making leave it free."""
+    text = part["instruction"]
+    role = part["role"] if part["role"] in ROLES else ("meet" if "@" in part["task"] else "free")
+    place, crew, whom = _PLACE.search(text), _CREW.search(text), _FOR.search(text)
+    sought = _SOUGHT.search(text)
+    cell = (int(place[1]), int(place[2])) if place else None
+    if part["cells"]:
+        row, column = part["cells"][part["agents"].index(agent)]
+        cell = (row, column)
+    items = [(item, int(count)) for item, count in _ITEM.findall(text)]
+    items += [(item, 1) for item in sought[1].split(" or ")] if sought else []
+    return Job(
+        role,
+        part["task"],
+        cell,
+        tuple(items),
+        int(crew[1]) if crew else 1,
+        part["by_step"],
+        tuple(Gift(item, int(count), int(to)) for item, count, to in _GIFT.findall(text)),
+        int(whom[1]) if whom else None,
+    )

@@ -1,0 +1,311 @@
+"""Plans for jobs: at most eight actions towards what one agent is to do."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from primitives.navigation import UNREACHABLE
+from worlds.api import Cell, Json
+from worlds.macrafter.chart import Chart
+from worlds.macrafter.config import MacrafterConfig
+from worlds.macrafter.ground import UNKNOWN
+from worlds.macrafter.jobs import NO_TASK_ID, Gift, Job
+from worlds.macrafter.nearest import around, gap, goal_cells, nearest_known
+from worlds.macrafter.notebook import Notebook
+from worlds.macrafter.sight import Sight, Thing, is_near, read_id, thing_at
+from worlds.macrafter.state import cell_id
+from worlds.macrafter.table import Table
+from worlds.macrafter.team import Team
+
+__all__ = ["MOST_ACTIONS", "Draft", "Labour"]
+
+MOST_ACTIONS = 8
+MEET_TRIES = 5
+"""Tries of a joint collect, so that a partner may still be turning."""
+SPARE_WAIT = 12
+"""Steps beyond the expected meeting for which partners are waited for."""
+LEAST_WAIT, MOST_WAIT = 8, 60
+SLOT_DETOUR = 6
+"""Price beyond the cheapest cell at which an ordered one is still taken."""
+STATION_STEPS = 6
+"""A known station that far is walked to; farther ones are built anew."""
+MOST_SOURCES = 12
+EXPLORE_START = 6
+"""Price added to every way when places to explore are compared."""
+PLAIN_SHARE = 0.35
+"""What unseen ground without any sign of what is sought is worth."""
+CROWDED = 7
+"""Distance from a teammate within which exploring is worth half."""
+
+
+class Draft(NamedTuple):
+    """A plan to be: task, actions, and what it is for."""
+
+    task: str
+    actions: list[Json]
+    note: str
+
+
+class Labour:
+    """Plans of one agent at one moment."""
+
+    def __init__(
+        self,
+        config: MacrafterConfig,
+        table: Table,
+        sight: Sight,
+        chart: Chart,
+        book: Notebook,
+        team: Team,
+    ) -> None:
+        self.config, self.table, self.sight = config, table, sight
+        self.chart, self.book, self.team = chart, book, team
+        self.held = dict(sight.inventory)
+
+    def draft(self, job: Job) -> Draft | None:
+        """Actions for the job, gifts first; None if there is nothing it asks for to do."""
+        gifts = self._gifts(job.gifts) if job.role != "make" else []
+        makers = {
+            "meet": self.meet,
+            "make": self.make,
+            "gather": self.gather,
+            "explore": self.explore,
+        }
+        rest = makers[job.role](job, MOST_ACTIONS - len(gifts)) if job.role in makers else None
+        if rest is None:
+            return Draft(NO_TASK_ID, gifts, "I give what is needed.") if gifts else None
+        return rest._replace(actions=[*gifts, *rest.actions])
+
+    def _gifts(self, gifts: tuple[Gift, ...]) -> list[Json]:
+        actions = []
+        for gift in gifts:
+            count = min(gift.quantity, self.held.get(gift.item, 0), self.config.item_cap)
+            if count > 0 and gift.recipient != self.sight.agent:
+                actions.append(_share(gift.item, count, gift.recipient))
+                self.held[gift.item] -= count
+        return actions[: MOST_ACTIONS - 2]
+
+    # --- meet ------------------------------------------------------------------------------------
+
+    def meet(self, job: Job, room: int) -> Draft | None:
+        """Go beside the task, wait for the crew, collect together."""
+        parts = read_id(job.task)
+        if parts is None or parts[2] < 0:
+            return None
+        name, cell = parts[0], (parts[1], parts[2])
+        known = self.sight.known
+        if not known.is_inside(cell) or known.name(cell) not in (name, "outside"):
+            return None
+        stand = self._stand(cell, job.cell)
+        if stand is None:
+            return None
+        task = job.task if known.name(cell) == name else NO_TASK_ID
+        note = f"I join {job.crew} at {job.task}."
+        if stand == self.sight.cell:
+            return Draft(task, self._act_together(job, name, cell, 0), note)
+        actions, is_whole = self.chart.go(stand, room)
+        if not actions:
+            return None
+        act = self._act_together(job, name, cell, self.chart.price(stand))
+        if is_whole and len(actions) + len(act) <= room:
+            actions += act
+        return Draft(task, actions, note)
+
+    def _stand(self, target: Cell, slot: Cell | None) -> Cell | None:
+        """Where to stand: the ordered slot unless another is much nearer."""
+        beside = self.chart.beside(target)
+        if self.sight.cell in [cell for _, cell in beside] or gap(self.sight.cell, target) == 1:
+            return self.sight.cell
+        if not beside:
+            return None
+        prices = {cell: price for price, cell in beside}
+        if slot is not None and prices.get(slot, UNREACHABLE) <= beside[0][0] + SLOT_DETOUR:
+            return slot
+        return beside[0][1]
+
+    def _act_together(self, job: Job, name: str, cell: Cell, arrival: int) -> list[Json]:
+        is_known = self.sight.known.name(cell) == name
+        target = job.task if is_known else cell_id("cell", cell)
+        word = job.task if is_known else self.table.collect[name].gives
+        meet = {"verb": "rendezvous", "target": target, "count": job.crew}
+        meet["timeout"] = self._patience(job, arrival)
+        tries = MEET_TRIES if job.crew > 1 else 1
+        collect = {"verb": "collect", "target": word, "steps": tries}
+        return [meet, collect] if job.crew > 1 else [collect]
+
+    def _patience(self, job: Job, arrival: int) -> int:
+        if job.by_step is None:
+            return LEAST_WAIT
+        spare = job.by_step - self.book.step - arrival + SPARE_WAIT
+        return min(max(spare, LEAST_WAIT), MOST_WAIT)
+
+    # --- gather ----------------------------------------------------------------------------------
+
+    def gather(self, job: Job, room: int) -> Draft | None:
+        """Collect what is asked for, then give it to the client."""
+        for item, count in job.items:
+            row = self.table.source_of(item)
+            if row is None or (row.tool is not None and not self.held.get(row.tool)):
+                continue
+            missing = count - self.held.get(item, 0)
+            if missing <= 0:
+                continue
+            draft = self._gather(row.source, item, missing, job, room)
+            return draft or self.explore(Job("explore", items=((row.source, 1),)), room)
+        return None
+
+    def _gather(self, source: str, item: str, missing: int, job: Job, room: int) -> Draft | None:
+        known, reach = self.sight.known, self.config.reach
+        spare = room - (job.client is not None)
+        actions: list[Json] = []
+        at, taken, got = self.sight.cell, set(), 0
+        while got < missing:
+            near = nearest_known(known, at, source, reach, MOST_SOURCES)
+            fresh = [entry for entry in near if entry.thing.cell not in taken]
+            fresh = [entry for entry in fresh if entry.steps < UNREACHABLE]
+            if not fresh:
+                break
+            thing, steps = fresh[0]
+            step = [] if not steps else [{"verb": "navigate", "target": thing.id}]
+            step.append({"verb": "collect", "target": thing.id})
+            if len(actions) + len(step) > spare:
+                break
+            actions += step
+            taken.add(thing.cell)
+            at = self._end(at, thing)
+            got += self.table.collect[source].amount
+        if not actions:
+            return self._dig_for(source, room)
+        if got >= missing and job.client is not None:
+            total = min(self.held.get(item, 0) + got, self.config.item_cap)
+            actions.append(_share(item, total, job.client))
+        task = next(a["target"] for a in actions if a["verb"] == "collect")
+        return Draft(task, actions, f"I gather {item}.")
+
+    def _end(self, at: Cell, thing: Thing) -> Cell:
+        field = self.sight.known.field((at,))
+        goals = goal_cells(self.sight.known, thing, self.config.reach)
+        return min(goals, key=lambda cell: (int(field[cell]), cell))
+
+    def _dig_for(self, source: str, room: int) -> Draft | None:
+        """A source that no walk leads to, by digging."""
+        known = self.sight.known
+        best: tuple[int, Cell, Cell] | None = None
+        for cell in known.cells_of(source):
+            for price, stand in self.chart.beside(cell)[:1]:
+                if best is None or (price, cell) < best[:2]:
+                    best = (price, cell, stand)
+        if best is None:
+            return None
+        actions, is_whole = self.chart.go(best[2], room - 1)
+        target = thing_at(known, source, best[1]).id
+        if is_whole:
+            actions.append({"verb": "collect", "target": target})
+        return Draft(target, actions, f"I go for {target}.") if actions else None
+
+    # --- make ------------------------------------------------------------------------------------
+
+    def make(self, job: Job, room: int) -> Draft | None:
+        """Give spare tools, then make what is wanted and give it away."""
+        actions: list[Json] = []
+        recipients = {tool: self._recipients(job, tool) for tool, _ in job.items}
+        for tool, count in job.items:
+            stations = self.table.make[tool].stations
+            uses = self.table.make[tool].uses
+            made = 0
+            while made < count and all(self.held[item] >= units for item, units in uses.items()):
+                step = self._reach_stations(stations, actions)
+                if step is None or len(actions) + len(step) + 1 > room:
+                    break
+                actions += [*step, {"verb": "craft", "item": tool}]
+                for item, units in uses.items():
+                    self.held[item] -= units
+                self.held[tool] += 1
+                made += 1
+            for agent in recipients[tool]:
+                if self.held[tool] > 1 and len(actions) < room:
+                    actions.append(_share(tool, 1, agent))
+                    self.held[tool] -= 1
+        if not actions:
+            return None
+        return Draft(NO_TASK_ID, actions, "I make tools for the team.")
+
+    def _recipients(self, job: Job, tool: str) -> list[int]:
+        named = [gift.recipient for gift in job.gifts if gift.item == tool]
+        return named or [a for a in self.team.lacking(tool) if a != self.sight.agent]
+
+    def _reach_stations(self, stations: tuple[str, ...], before: list[Json]) -> list[Json] | None:
+        """Actions after which all stations stand near; None if that cannot be had."""
+        steps: list[Json] = []
+        for station in stations:
+            placed = {"verb": "place", "object": station} in before
+            if placed or is_near(self.sight, station):
+                continue
+            known = self.sight.known
+            near = nearest_known(known, self.sight.cell, station, self.config.reach, 1)
+            if near and near[0].steps <= STATION_STEPS:
+                target = {"verb": "navigate", "target": near[0].thing.id}
+                if target not in before:
+                    steps.append(target)
+                continue
+            uses = self.table.place[station].uses
+            if any(self.held[item] < units for item, units in uses.items()):
+                return None
+            for item, units in uses.items():
+                self.held[item] -= units
+            steps.append({"verb": "place", "object": station})
+        return steps
+
+    # --- explore ---------------------------------------------------------------------------------
+
+    def explore(self, job: Job, room: int) -> Draft | None:
+        """Go where most unseen ground of the right kind comes into view for the way."""
+        cell = self._frontier(job)
+        if cell is None:
+            return None
+        actions, _ = self.chart.go(cell, room)
+        return Draft(NO_TASK_ID, actions, "I explore.") if actions else None
+
+    def _frontier(self, job: Job) -> Cell | None:
+        chart, known = self.chart, self.sight.known
+        price = chart.field
+        is_open = (known.material != UNKNOWN) & (price > 0) & (price < UNREACHABLE)
+        is_open &= chart.unseen > 0
+        if not is_open.any():
+            return None
+        kind = job.items[0][0] if job.items else "iron"
+        score = chart.unseen * (PLAIN_SHARE + chart.likely(kind)) / (price + float(EXPLORE_START))
+        score *= self._direction(job.cell) * self._elbow_room()
+        row, column = np.unravel_index(int(np.where(is_open, score, -1.0).argmax()), score.shape)
+        return int(row), int(column)
+
+    def _direction(self, towards: Cell | None) -> np.ndarray:
+        """[H, W] factor 0.5..1.5, larger where the way leads nearer to `towards`."""
+        shape = self.sight.known.material.shape
+        if towards is None:
+            return np.ones(shape)
+        rows, columns = np.ogrid[: shape[0], : shape[1]]
+        distance = abs(rows - towards[0]) + abs(columns - towards[1])
+        nearer = gap(self.sight.cell, towards) - distance
+        factor: np.ndarray = 1 + 0.5 * nearer / (abs(nearer) + 8.0)
+        return factor
+
+    def _elbow_room(self) -> np.ndarray:
+        """[H, W] factor, half near teammates."""
+        shape = self.sight.known.material.shape
+        rows, columns = np.ogrid[: shape[0], : shape[1]]
+        factor = np.ones(shape)
+        for mate in self.team.mates.values():
+            if mate.agent != self.sight.agent and mate.cell is not None:
+                distance = abs(rows - mate.cell[0]) + abs(columns - mate.cell[1])
+                factor = np.where(distance < CROWDED, factor * 0.5, factor)
+        return factor
+
+
+def _share(item: str, count: int, recipient: int) -> Json:
+    return {"verb": "share", "recipient": f"agent_{recipient}", "item": item, "quantity": count}
+
+
+_ = around

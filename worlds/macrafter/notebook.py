@@ -1,0 +1,204 @@
+"""What an agent's notes tell: words of teammates, orders, things it was told of, own failures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from worlds.api import AgentId, Cell, Json
+from worlds.macrafter.sight import read_id
+from worlds.macrafter.state import ITEMS
+
+__all__ = ["Notebook", "Word", "news"]
+
+NO_TASK_ID = "none"
+TRUST_STEPS = 80
+"""Steps after which a told position is no longer believed."""
+
+_CELL = re.compile(r"at \((\d+),(\d+)\)")
+_HOLDS = re.compile(r"holds ([a-z_0-9, ]+)")
+_UNITS = re.compile(r"([a-z_]+) (\d+)")
+_SEEN = re.compile(r"\b[a-z]+@\d+,\d+")
+_WRITTEN = frozenset(
+    {"report", "request", "proposal", "plan_notice", "statement", "repair_statement"}
+)
+
+
+class Word(NamedTuple):
+    """The newest of what a teammate said of itself; None and empty where it said nothing."""
+
+    step: int
+    cell: Cell | None
+    holdings: Mapping[str, int] | None
+    task: str
+    is_idle: bool
+
+
+def news(cell: Cell, holdings: Mapping[str, int], sights: tuple[str, ...], limit: int) -> str:
+    """A sentence that tells teammates where one is, what one holds and what one knows."""
+    held = ", ".join(f"{item} {count}" for item, count in holdings.items() if count)
+    text = f"at ({cell[0]},{cell[1]}); holds {held or 'nothing'}"
+    for count in range(len(sights), 0, -1):
+        told = f"{text}; sees {', '.join(sights[:count])}"
+        if len(told) <= limit:
+            return told
+    return text[:limit]
+
+
+class Notebook:
+    """The notes of one agent at one moment, read once."""
+
+    def __init__(self, notes: Json) -> None:
+        self.notes = notes
+        self.agent: AgentId = notes["agent"]
+        self.agents: int = notes["agents"]
+        self.step: int = notes["step"]
+
+    @property
+    def own_plan(self) -> Json:
+        """The live plan, or None."""
+        return self.notes["own_plan"]
+
+    @property
+    def context(self) -> Json:
+        """Named inputs of the question."""
+        return self.notes["context"] or {}
+
+    def heard(self, *kinds: str) -> list[Json]:
+        """Messages of these kinds among those newly read."""
+        return [message for message in self.notes["messages"] if message["kind"] in kinds]
+
+    @cached_property
+    def events(self) -> list[Json]:
+        """Event memory, oldest first."""
+        return list(self.notes["memory"]["events"])
+
+    @cached_property
+    def messages(self) -> list[Json]:
+        """All messages remembered or newly read, oldest first."""
+        found = {}
+        for event in self.events:
+            if event["kind"] == "message_read":
+                found[event["message"]["id"]] = event["message"]
+        found |= {message["id"]: message for message in self.notes["messages"]}
+        return list(found.values())
+
+    @cached_property
+    def words(self) -> dict[AgentId, Word]:
+        """The newest word of each teammate."""
+        found: dict[AgentId, Word] = {}
+        for message in self.messages:
+            if message["kind"] in _WRITTEN:
+                _update(found, message["sender"], message["step"], message)
+        for name, entry in sorted(self.notes["team"].items()):
+            body = entry["sheet"] or {"task": entry["task"], "actions": entry["actions"]}
+            if entry["step"] >= (found[int(name)].step if int(name) in found else -1):
+                _update(found, int(name), entry["step"], {"body": body, "text": entry["note"]})
+        return found
+
+    @cached_property
+    def told(self) -> dict[str, int]:
+        """Ids that teammates said they know, with the step at which the newest said so."""
+        found: dict[str, int] = {}
+        for message in self.messages:
+            for id in _ids_in(message):
+                found[id] = message["step"]
+        for entry in self.notes["team"].values():
+            for id in _ids_in({"body": entry["sheet"], "text": entry["note"]}):
+                found[id] = max(entry["step"], found.get(id, 0))
+        return found
+
+    @cached_property
+    def gone(self) -> frozenset[AgentId]:
+        """Teammates of whom it is known that they are gone."""
+        texts = (event["message"]["text"] for event in self.events if event["kind"] == "gone")
+        names = (re.findall(r"agent_(\d+)", text.partition("gone")[0]) for text in texts)
+        return frozenset(int(number) for found in names for number in found)
+
+    # --- orders ----------------------------------------------------------------------------------
+
+    def assignment(self) -> Json:
+        """The agent's part of its standing orders, or None."""
+        orders = self.notes["orders"]
+        return None if orders is None else part_of(orders["assignments"], self.agent)
+
+    @cached_property
+    def directives(self) -> list[tuple[int, Json]]:
+        """Directives remembered, given or read, oldest first: (step, assignments)."""
+        found = []
+        for event in self.events:
+            message = event.get("message")
+            if message is not None and message["kind"] == "directive":
+                found.append((message["step"], message["body"]["assignments"]))
+        for message in self.heard("directive"):
+            if message["body"] is not None:
+                found.append((message["step"], message["body"]["assignments"]))
+        return found
+
+    def given(self, agent: AgentId) -> tuple[int, Json]:
+        """Step and part of the newest orders to `agent` that are remembered; (-1, None)."""
+        for step, assignments in reversed(self.directives):
+            part = part_of(assignments, agent)
+            if part is not None:
+                return step, part
+        return -1, None
+
+    # --- own record ------------------------------------------------------------------------------
+
+    def failures(self, steps: int) -> Iterator[tuple[str, str, int]]:
+        """(task, reason, step) of own plans that failed in the last `steps` steps."""
+        for event in self.events:
+            is_failure = event["kind"] == "plan_ended" and event["status"] == "failed"
+            if is_failure and event["step"] > self.step - steps:
+                reason = event["reason"]
+                yield event["task"], reason["code"] if reason else "", event["step"]
+
+    def has_failed(self, code: str, steps: int) -> bool:
+        """Whether an own plan failed for this reason in the last `steps` steps."""
+        return any(reason == code for _, reason, _ in self.failures(steps))
+
+
+def part_of(assignments: Json, agent: AgentId) -> Json:
+    """The first assignment that names the agent, or None."""
+    return next((part for part in assignments if agent in part["agents"]), None)
+
+
+def _update(found: dict[AgentId, Word], agent: AgentId, step: int, message: Json) -> None:
+    body, text = message.get("body") or {}, message.get("text") or ""
+    text = f"{text} {body.get('note', '')}"
+    old = found.get(agent, Word(-1, None, None, NO_TASK_ID, True))
+    cell, holdings = _cell_in(body, text), _holdings_in(body, text)
+    task = body.get("task", old.task)
+    is_idle = body.get("stage") == "R" or task == NO_TASK_ID
+    found[agent] = Word(
+        step,
+        old.cell if cell is None else cell,
+        old.holdings if holdings is None else holdings,
+        task,
+        is_idle,
+    )
+
+
+def _cell_in(body: Json, text: str) -> Cell | None:
+    if "cell" in body:
+        return body["cell"][0], body["cell"][1]
+    found = _CELL.search(text)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _holdings_in(body: Json, text: str) -> Mapping[str, int] | None:
+    if "holdings" in body:
+        held: Mapping[str, int] = body["holdings"]
+        return held
+    found = _HOLDS.search(text)
+    if found is None:
+        return None
+    return {item: int(count) for item, count in _UNITS.findall(found[1]) if item in ITEMS}
+
+
+def _ids_in(message: Json) -> list[str]:
+    body, text = message.get("body") or {}, message.get("text") or ""
+    named = [*body.get("tasks", ()), *_SEEN.findall(f"{text} {body.get('note', '')}")]
+    return [id for id in named if read_id(id) is not None and not id.startswith("cell@")]

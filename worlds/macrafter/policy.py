@@ -1,0 +1,213 @@
+"""Scripted play of MA-Crafter: an answer to every kind of question, from what one agent knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from worlds.api import Action, AgentId, Failed, Json
+from worlds.errors import ConfigError
+from worlds.macrafter.chart import Chart
+from worlds.macrafter.config import MacrafterConfig
+from worlds.macrafter.jobs import NO_TASK_ID, Job, as_assignment, read_job
+from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
+from worlds.macrafter.notebook import Notebook, news
+from worlds.macrafter.sight import Sight, look
+from worlds.macrafter.skills import MacrafterSkills
+from worlds.macrafter.state import ITEMS, VITALS, MacrafterState
+from worlds.macrafter.table import Table
+from worlds.macrafter.tasks import MacrafterTasks
+from worlds.macrafter.team import Team
+from worlds.macrafter.text import MacrafterText
+
+__all__ = ["MacrafterPolicy"]
+
+NOTE_CHARACTERS, TEXT_CHARACTERS = 300, 400
+IDLE_STEPS = 3
+"""Steps of a wait when there is nothing better to do."""
+
+
+class Seat(NamedTuple):
+    """One agent at one moment: what it knows, its notes, its picture of the team."""
+
+    state: MacrafterState
+    agent: AgentId
+    sight: Sight
+    book: Notebook
+    chart: Chart
+    team: Team
+
+    @property
+    def labour(self) -> Labour:
+        """Fresh plans of this moment."""
+        team = self.team
+        return Labour(team.config, team.table, self.sight, self.chart, self.book, team)
+
+
+class MacrafterPolicy:
+    """One cooperative player; every answer is a pure function of its knowledge and notes."""
+
+    def __init__(self, config: MacrafterConfig, table: Table) -> None:
+        self.config, self.table = config, table
+        self._text = MacrafterText(config, table)
+        self._skills = MacrafterSkills(config, table)
+        self._tasks = MacrafterTasks(config, table)
+        self._kinds: Mapping[str, Callable[[Seat], Json]] = {
+            "plan": self._plan,
+            "interrupt": self._interrupt,
+            "directive": self._directive,
+            "acknowledge": self._acknowledge,
+            "statement": self._statement,
+            "repair_intention": self._intention,
+            "repair_revision": self._revision,
+        }
+
+    def answer(self, state: MacrafterState, agent: AgentId, kind: str, notes: Json) -> Json:
+        """A reply of that kind. Raises ConfigError for a kind this world does not know."""
+        if kind not in self._kinds:
+            raise ConfigError(f'kind "{kind}"; allowed: {", ".join(self._kinds)}')
+        sight = look(self.config, state, agent)
+        book, chart = Notebook(notes), Chart(self.config, self.table, sight)
+        team = Team(self.config, self.table, sight, chart, book)
+        return self._kinds[kind](Seat(state, agent, sight, book, chart, team))
+
+    # --- plans -----------------------------------------------------------------------------------
+
+    def _plan(self, seat: Seat) -> Json:
+        part = seat.book.assignment()
+        draft = None
+        if part is not None:
+            draft = seat.labour.draft(read_job(part, seat.agent))
+        if draft is None:
+            draft = seat.labour.draft(self._own_job(seat))
+        if draft is None or not draft.actions:
+            draft = Draft(NO_TASK_ID, [{"verb": "wait", "steps": IDLE_STEPS}], "I wait.")
+        return self._reply(seat, draft)
+
+    def _own_job(self, seat: Seat) -> Job:
+        return seat.team.assign()[seat.agent]
+
+    def _reply(self, seat: Seat, draft: Draft) -> Json:
+        note = f"{draft.note} {self._news(seat, NOTE_CHARACTERS - len(draft.note) - 1)}"
+        task = draft.task
+        if task != NO_TASK_ID and self._tasks.find(seat.state, task, seat.agent) is None:
+            task = NO_TASK_ID
+        actions = draft.actions[:MOST_ACTIONS]
+        return {"thought": draft.note, "task": task, "actions": actions, "note": note}
+
+    def _news(self, seat: Seat, limit: int) -> str:
+        held = {name: seat.sight.inventory[name] for name in ITEMS[len(VITALS) :]}
+        sheet = self._text.sheet(seat.state, seat.agent)
+        return news(seat.sight.cell, held, tuple(sheet["tasks"]), limit)
+
+    def _interrupt(self, seat: Seat) -> Json:
+        resume = {"thought": "I go on.", "choice": "resume", "plan": None}
+        if not seat.book.heard("directive"):
+            return resume
+        part = seat.book.assignment()
+        if part is None or part == self._former_part(seat):
+            return resume
+        return {"thought": "I follow.", "choice": "replan", "plan": self._plan(seat)}
+
+    def _former_part(self, seat: Seat) -> Json:
+        """The part given by the orders before the newest ones."""
+        parts = [
+            part
+            for _, assignments in seat.book.directives
+            for part in assignments
+            if seat.agent in part["agents"]
+        ]
+        return parts[-2] if len(parts) > 1 else None
+
+    # --- orders and talk -------------------------------------------------------------------------
+
+    def _directive(self, seat: Seat) -> Json:
+        workers = seat.book.context.get("workers") or []
+        jobs = seat.team.assign()
+        named = [a for a in workers if a in jobs]
+        own = jobs[seat.agent]
+        keeps = self._keeps(seat, own)
+        agents = named if keeps else [seat.agent, *named]
+        return {
+            "thought": "Everybody where it is needed most.",
+            "own": "keep" if keeps else "replan",
+            "assignments": [as_assignment(jobs[a], a) for a in sorted(agents)][:32],
+        }
+
+    def _keeps(self, seat: Seat, own: Job) -> bool:
+        if seat.book.own_plan is None:
+            return False
+        _, part = seat.book.given(seat.agent)
+        if part is None:
+            return True
+        before = read_job(part, seat.agent)
+        return (before.role, before.task) == (own.role, own.task)
+
+    def _acknowledge(self, seat: Seat) -> Json:
+        accept = {"answer": "accept", "code": None, "task": None, "text": ""}
+        part = seat.book.assignment()
+        if part is None:
+            return accept
+        job = read_job(part, seat.agent)
+        if job.role != "meet":
+            return accept
+        name = job.task.partition("@")[0]
+        row = self.table.collect.get(name)
+        if row is not None and row.tool and not seat.sight.inventory[row.tool]:
+            text = f"I have no {row.tool}."
+            return {"answer": "object", "code": "missing_tool", "task": None, "text": text}
+        return accept
+
+    def _statement(self, seat: Seat) -> Json:
+        job = self._own_job(seat)
+        return {
+            "text": self._news(seat, TEXT_CHARACTERS),
+            "task": job.task,
+            "arrival": None,
+            "partners": max(0, job.crew - 1),
+        }
+
+    # --- repair ----------------------------------------------------------------------------------
+
+    def _intention(self, seat: Seat) -> Json:
+        advised = seat.book.context.get("recommended")
+        if advised is None:
+            own = seat.book.own_plan
+            task = NO_TASK_ID if own is None else own["task"]
+            return {"text": f"I keep to {task}.", "task": task, "keeps_plan": True}
+        return {"text": f"I take {advised['task']}.", "task": advised["task"], "keeps_plan": False}
+
+    def _revision(self, seat: Seat) -> Json:
+        advised = seat.book.context.get("recommended")
+        if advised is None or not self._is_valid(seat, advised):
+            return {"choice": "keep", "follows_guidance": False, "plan": None}
+        actions = [_plain(action) for action in advised["actions"]]
+        plan = {
+            "thought": "",
+            "task": advised["task"],
+            "actions": actions,
+            "note": "As recommended.",
+        }
+        return {"choice": "revise", "follows_guidance": True, "plan": plan}
+
+    def _is_valid(self, seat: Seat, advised: Json) -> bool:
+        named = [_as_action(action) for action in advised["actions"]]
+        if not 1 <= len(named) <= MOST_ACTIONS:
+            return False
+        task = advised["task"]
+        is_known = task == NO_TASK_ID or self._tasks.find(seat.state, task, seat.agent) is not None
+        return is_known and not any(
+            self._skills.check(seat.state, seat.agent, action) for action in named
+        )
+
+
+def _plain(action: Json) -> Json:
+    """An action without the arguments that were left out."""
+    return {name: value for name, value in action.items() if value is not None}
+
+
+def _as_action(action: Json) -> Action:
+    return Action(action["verb"], {k: v for k, v in _plain(action).items() if k != "verb"})
+
+
+_ = Failed

@@ -1,0 +1,475 @@
+"""Who does what: parts for a team, as far as one of it knows where all are and what they hold.
+
+The order of work: tasks that can be done now, by worth over the slowest arrival; then tools, made
+by one for all where gifts reach everybody; the rest explore, each in a direction of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from math import ceil
+from typing import NamedTuple
+
+from primitives.navigation import UNREACHABLE
+from worlds.api import AgentId, Cell
+from worlds.macrafter.chart import Chart
+from worlds.macrafter.config import MacrafterConfig
+from worlds.macrafter.ground import UNKNOWN, neighbours
+from worlds.macrafter.jobs import Gift, Job, read_job
+from worlds.macrafter.nearest import around, gap, nearest_known
+from worlds.macrafter.notebook import TRUST_STEPS, Notebook, part_of
+from worlds.macrafter.sight import Sight, read_id
+from worlds.macrafter.state import ITEMS, VITALS, cell_id
+from worlds.macrafter.table import Table
+
+__all__ = ["Mate", "Site", "Team"]
+
+POOLING_TEAM = 8
+"""Up to this team one agent makes the tools of all; in a larger one each makes its own."""
+PICKAXES = ("wood_pickaxe", "stone_pickaxe", "iron_pickaxe")
+MEET_PRICE = 6
+"""Steps added to the slowest arrival when tasks are compared."""
+DETOUR = 1.3
+"""Steps of a way in terms of its Manhattan distance, where the ground is not known."""
+COMMITTED_BONUS = 2.0
+"""Factor on the value of a task to which somebody is already on the way."""
+WANTED_BONUS = 2.0
+"""Factor on the value of a task that gives what tools still need."""
+NEAR_CREW = 4
+"""An agent that arrives at most so much later than the crew joins it where all are credited."""
+MOST_SITES = 12
+TABLE_STEPS = 6
+"""A known station that far is walked to; farther ones are built anew."""
+SECTORS = 4
+"""Rows and columns of the sectors among which explorers are spread."""
+
+
+class Mate(NamedTuple):
+    """One of the team: where it was last known to be and what it held then."""
+
+    agent: AgentId
+    cell: Cell | None
+    holdings: Mapping[str, int]
+    step: int
+
+
+class Site(NamedTuple):
+    """A source that takes several agents."""
+
+    id: str
+    kind: str
+    cell: Cell
+
+
+class Team:
+    """The team in the eyes of one agent."""
+
+    def __init__(
+        self, config: MacrafterConfig, table: Table, sight: Sight, chart: Chart, book: Notebook
+    ) -> None:
+        self.config, self.table = config, table
+        self.sight, self.chart, self.book = sight, chart, book
+        self.me = sight.agent
+
+    # --- who and where ---------------------------------------------------------------------------
+
+    @cached_property
+    def mates(self) -> dict[AgentId, Mate]:
+        """All of the team that are not known to be gone, this agent included."""
+        seen = dict(self.sight.others())
+        found = {}
+        for agent in range(self.book.agents):
+            if agent == self.me:
+                found[agent] = Mate(agent, self.sight.cell, self.sight.inventory, self.book.step)
+            elif agent not in self.book.gone:
+                found[agent] = self._mate(agent, seen.get(agent))
+        return found
+
+    def _mate(self, agent: AgentId, seen: Cell | None) -> Mate:
+        word = self.book.words.get(agent)
+        if word is None:
+            return Mate(agent, seen, {}, -1)
+        return Mate(agent, seen or word.cell, word.holdings or {}, word.step)
+
+    @cached_property
+    def is_pooling(self) -> bool:
+        """Whether one makes the tools of all: gifts reach everybody and the team is small."""
+        return self.config.share_radius is None and 1 < self.book.agents <= POOLING_TEAM
+
+    def arrival(self, mate: Mate, target: Cell) -> float:
+        """Steps until the mate stands beside `target`; infinite if that is not known."""
+        if mate.agent == self.me:
+            beside = self.chart.beside(target)
+            return float(beside[0][0]) if beside else float("inf")
+        if mate.cell is None:
+            return float("inf")
+        return max(0, gap(mate.cell, target) - 1) * DETOUR
+
+    # --- where things are ------------------------------------------------------------------------
+
+    def sites(self, kind: str) -> list[Site]:
+        """Known and told cells of a source, those that are known to be used up left out."""
+        known = self.sight.known
+        near = nearest_known(known, self.sight.cell, kind, self.config.reach, MOST_SITES)
+        found = {entry.thing.id: Site(entry.thing.id, kind, entry.thing.cell) for entry in near}
+        for id, step in self.book.told.items():
+            name, row, column = read_id(id) or ("", 0, -1)
+            if name != kind or column < 0 or not known.is_inside((row, column)):
+                continue
+            is_open = known.material[row, column] == UNKNOWN and id not in self._used_up
+            if is_open and step > self.book.step - TRUST_STEPS * 4:
+                found[id] = Site(id, kind, (row, column))
+        return list(found.values())
+
+    @cached_property
+    def _used_up(self) -> set[str]:
+        """Told sites at which a crew was and reported success since."""
+        found = set()
+        for step, assignments in self.book.directives:
+            for part in assignments:
+                if part["role"] != "meet":
+                    continue
+                for agent in part["agents"]:
+                    word = self.book.words.get(agent)
+                    is_over = word is not None and word.step > step and word.task != part["task"]
+                    if is_over and self._holds(agent, part["task"]):
+                        found.add(part["task"])
+        return found
+
+    def _holds(self, agent: AgentId, task: str) -> bool:
+        row = self.table.collect.get(task.partition("@")[0])
+        return (
+            row is not None and bool(self.mates[agent].holdings.get(row.gives))
+            if (agent in self.mates)
+            else False
+        )
+
+    def room(self, site: Site) -> list[Cell]:
+        """Cells beside a site that can be stood on, perhaps after digging; unseen ones count."""
+        open_names = ("grass", "sand", "path", "stone", "tree")
+        known = self.sight.known
+        inside = (cell for cell in neighbours(site.cell) if known.is_inside(cell))
+        return [
+            cell
+            for cell in inside
+            if known.material[cell] == UNKNOWN or known.name(cell) in open_names
+        ]
+
+    # --- tasks for several -----------------------------------------------------------------------
+
+    def capable(self, kind: str) -> list[Mate]:
+        """Those of the team that are known to hold the tool."""
+        tool = self.table.collect[kind].tool
+        return [mate for mate in self.mates.values() if tool is None or mate.holdings.get(tool)]
+
+    def meetings(self) -> list[tuple[float, Site, list[tuple[float, Mate]]]]:
+        """(value, site, crew with arrivals) of what can be done together now, best first."""
+        found = []
+        for kind, row in self.table.collect.items():
+            able = self.capable(kind) if row.base_score and row.agents > 1 else []
+            if len(able) < row.agents:
+                continue
+            for site in self.sites(kind):
+                meeting = self._meeting(site, able, row.agents)
+                if meeting is not None:
+                    found.append(meeting)
+        return sorted(found, key=lambda entry: (-entry[0], entry[1].id))
+
+    def _meeting(
+        self, site: Site, able: list[Mate], need: int
+    ) -> tuple[float, Site, list[tuple[float, Mate]]] | None:
+        room = len(self.room(site))
+        if room < need or self._is_avoided(site.id):
+            return None
+        ranked = sorted((self.arrival(mate, site.cell), mate.agent, mate) for mate in able)
+        crew = [(arrival, mate) for arrival, _, mate in ranked[:need]]
+        if len(crew) < need or crew[-1][0] == float("inf"):
+            return None
+        latest = crew[-1][0]
+        if self.config.credit == "participants":
+            late = [(a, m) for a, _, m in ranked[need:room] if a <= latest + NEAR_CREW]
+            crew += late
+            latest = crew[-1][0]
+        value = self.table.collect[site.kind].unit_score * len(crew) / (latest + MEET_PRICE)
+        if site.id in self._underway:
+            value *= COMMITTED_BONUS
+        if self.table.collect[site.kind].gives in self._wanted_ores:
+            value *= WANTED_BONUS
+        return value, site, crew
+
+    def _is_avoided(self, id: str) -> bool:
+        return any(task == id for task, _, _ in self.book.failures(AVOID_STEPS))
+
+    @cached_property
+    def _underway(self) -> set[str]:
+        """Tasks that the newest orders of some teammate are about."""
+        parts = (self.book.given(agent) for agent in self.mates)
+        recent = (p for step, p in parts if p is not None and step > self.book.step - TRUST_STEPS)
+        return {part["task"] for part in recent if part["role"] == "meet"}
+
+    # --- tools -----------------------------------------------------------------------------------
+
+    def total(self, item: str) -> int:
+        """Units of an item in the whole team, as far as known."""
+        return sum(mate.holdings.get(item, 0) for mate in self.mates.values())
+
+    def lacking(self, tool: str) -> list[AgentId]:
+        """Those of the team that are not known to hold the tool, gifts on the way counted."""
+        return [
+            mate.agent
+            for mate in self.mates.values()
+            if not mate.holdings.get(tool) and tool not in self._sent_to(mate)
+        ]
+
+    def _sent_to(self, mate: Mate) -> set[str]:
+        """Tools that this agent was to give to a mate since the mate's last word."""
+        found = set()
+        for step, assignments in self.book.directives:
+            part = part_of(assignments, self.me) if step >= mate.step else None
+            if part is not None and step < self.book.step:
+                gifts = read_job(part, self.me).gifts
+                found |= {gift.item for gift in gifts if gift.recipient == mate.agent}
+        return found
+
+    @cached_property
+    def wants(self) -> list[tuple[str, int]]:
+        """Tools to be made for the team now, with their number, in the order of making."""
+        found = []
+        for tool in PICKAXES:
+            count = len(self.lacking(tool)) - self._spare(tool)
+            if tool == PICKAXES[-1]:
+                uses = self.table.make[tool].uses
+                ores = [item for item in uses if item not in ("wood", "stone")]
+                count = min([count, *(self.total(item) // uses[item] for item in ores)])
+            if count > 0:
+                found.append((tool, count))
+        return found
+
+    def _spare(self, tool: str) -> int:
+        return max(0, self.sight.inventory[tool] - 1)
+
+    @cached_property
+    def _wanted_ores(self) -> set[str]:
+        """Items of joint tasks that the missing iron pickaxes still need."""
+        tool = PICKAXES[-1]
+        missing = len(self.lacking(tool))
+        uses = self.table.make[tool].uses
+        return {
+            item
+            for item, count in uses.items()
+            if item not in ("wood", "stone") and self.total(item) < missing * count
+        }
+
+    @cached_property
+    def needs(self) -> dict[str, int]:
+        """Items that making all wanted tools takes, stations included, beyond what I hold."""
+        wanted: dict[str, int] = {}
+        for tool, count in self.wants:
+            for item, units in self.table.make[tool].uses.items():
+                wanted[item] = wanted.get(item, 0) + units * count
+            for station in self.table.make[tool].stations:
+                if not self.has_station(station):
+                    for item, units in self.table.place[station].uses.items():
+                        wanted[item] = max(wanted.get(item, 0), 0) + units
+        held = self.sight.inventory
+        return {item: count - held[item] for item, count in wanted.items() if count > held[item]}
+
+    def has_station(self, station: str) -> bool:
+        """Whether a station is known a few steps from here."""
+        near = nearest_known(self.sight.known, self.sight.cell, station, self.config.reach, 1)
+        return bool(near) and near[0].steps <= TABLE_STEPS
+
+    # --- parts -----------------------------------------------------------------------------------
+
+    def assign(self, busy: Mapping[AgentId, Job] | None = None) -> dict[AgentId, Job]:
+        """A job for everybody but the busy."""
+        jobs = dict(busy or {})
+        self._assign_meetings(jobs)
+        if self.is_pooling:
+            self._assign_making(jobs)
+        self._assign_exploring(jobs)
+        return jobs
+
+    def _assign_meetings(self, jobs: dict[AgentId, Job]) -> None:
+        for _, site, crew in self.meetings():
+            if any(mate.agent in jobs for _, mate in crew):
+                continue
+            taken: set[Cell] = set()
+            latest = max(arrival for arrival, _ in crew)
+            for _, mate in crew:
+                slot = self._slot(site, mate, taken)
+                by_step = self.book.step + ceil(latest) + MEET_PRICE
+                jobs[mate.agent] = Job("meet", site.id, slot, (), len(crew), by_step)
+
+    def _slot(self, site: Site, mate: Mate, taken: set[Cell]) -> Cell | None:
+        """The free cell beside the site that is nearest to the mate."""
+        room = [cell for cell in self.room(site) if cell not in taken]
+        if not room or mate.cell is None:
+            return None
+        prices = {cell: price for price, cell in self.chart.beside(site.cell)}
+        own = mate.agent == self.me
+        slot = min(
+            room,
+            key=lambda cell: (
+                prices.get(cell, UNREACHABLE) if own else gap(mate.cell or cell, cell),
+                cell,
+            ),
+        )
+        taken.add(slot)
+        return slot
+
+    def _assign_making(self, jobs: dict[AgentId, Job]) -> None:
+        """Gifts of what the maker needs, what is still to be gathered, and the making itself."""
+        needs = dict(self.needs)
+        for agent, mate in self.mates.items():
+            if agent != self.me:
+                gifts = self._gifts(mate, needs)
+                if gifts and agent in jobs:
+                    jobs[agent] = jobs[agent]._replace(gifts=gifts)
+                elif gifts:
+                    jobs[agent] = Job("free", gifts=gifts)
+        if self.me not in jobs and self.wants and self._can_make():
+            gifts = [
+                Gift(tool, 1, agent)
+                for tool, _ in self.wants
+                for agent in self.lacking(tool)
+                if agent != self.me
+            ]
+            jobs[self.me] = Job("make", items=tuple(self.wants), gifts=tuple(gifts))
+        self._assign_gathering(jobs, needs)
+
+    def _can_make(self) -> bool:
+        """Whether what I hold, with a station to be placed, makes at least one wanted tool."""
+        held = dict(self.sight.inventory)
+        for tool, _ in self.wants:
+            wanted = dict(self.table.make[tool].uses)
+            for station in self.table.make[tool].stations:
+                if not self.has_station(station):
+                    for item, units in self.table.place[station].uses.items():
+                        wanted[item] = wanted.get(item, 0) + units
+            if all(held[item] >= count for item, count in wanted.items()):
+                return True
+        return False
+
+    def _gifts(self, mate: Mate, needs: dict[str, int]) -> tuple[Gift, ...]:
+        """What the mate holds of what is needed; `needs` shrinks by it."""
+        gifts = []
+        for item in sorted(needs, key=ITEMS.index):
+            count = min(needs[item], mate.holdings.get(item, 0))
+            if count > 0 and item not in VITALS:
+                gifts.append(Gift(item, count, self.me))
+                needs[item] -= count
+        return tuple(gifts)
+
+    def _assign_gathering(self, jobs: dict[AgentId, Job], needs: dict[str, int]) -> None:
+        for item, count in sorted(needs.items(), key=lambda pair: ITEMS.index(pair[0])):
+            row = self.table.source_of(item)
+            if count <= 0 or row is None or row.agents > 1:
+                continue
+            able = [
+                mate
+                for mate in self.mates.values()
+                if (mate.agent not in jobs or jobs[mate.agent].role == "free")
+                and (row.tool is None or mate.holdings.get(row.tool))
+            ]
+            self._share_out(jobs, row.source, item, count, able)
+
+    def _share_out(
+        self, jobs: dict[AgentId, Job], source: str, item: str, count: int, able: list[Mate]
+    ) -> None:
+        """Spread `count` units: wood over everybody, anything else on the one nearest to it."""
+        if not able:
+            return
+        if source != "tree":
+            able = [min(able, key=lambda mate: (self._nearest(mate, source), mate.agent))]
+        quota = ceil(count / len(able))
+        for mate in able:
+            mine = mate.agent == self.me
+            units = quota + (self.sight.inventory[item] if mine else 0)
+            old = jobs.get(mate.agent, Job("free"))
+            jobs[mate.agent] = Job(
+                "gather",
+                items=((item, units),),
+                gifts=old.gifts,
+                client=None if mine else self.me,
+            )
+
+    def _nearest(self, mate: Mate, source: str) -> float:
+        arrivals = (self.arrival(mate, site.cell) for site in self.sites(source))
+        return min(arrivals, default=float("inf"))
+
+    # --- exploring -------------------------------------------------------------------------------
+
+    def _assign_exploring(self, jobs: dict[AgentId, Job]) -> None:
+        """Everybody left goes to a sector of its own, the emptiest and nearest first."""
+        idle = [a for a in self.mates if a not in jobs or jobs[a].role == "free"]
+        taken: set[Cell] = set()
+        for agent in idle:
+            cell = self._sector_for(self.mates[agent], taken)
+            gifts = jobs[agent].gifts if agent in jobs else ()
+            jobs[agent] = Job("explore", cell=cell, items=self.sought(), gifts=gifts)
+            if cell is not None:
+                taken.add(cell)
+
+    def sought(self) -> tuple[tuple[str, int], ...]:
+        """What explorers should look for."""
+        if self.needs.get("wood") and not self.sites("tree"):
+            return (("tree", 1),)
+        return (("iron", 1), ("coal", 1))
+
+    def _sector_for(self, mate: Mate, taken: Iterable[Cell]) -> Cell | None:
+        if mate.cell is None:
+            return None
+        ranked = [
+            (-self._promise(cell) / (gap(mate.cell, cell) + 8), cell)
+            for cell in self._sectors
+            if cell not in taken
+        ]
+        return min(ranked)[1] if ranked else None
+
+    @cached_property
+    def _sectors(self) -> list[Cell]:
+        """Centres of the sectors of the map."""
+        rows, columns = self.sight.known.rows, self.sight.known.columns
+        return [
+            (rows * (2 * i + 1) // (2 * SECTORS), columns * (2 * j + 1) // (2 * SECTORS))
+            for i in range(SECTORS)
+            for j in range(SECTORS)
+        ]
+
+    def _promise(self, centre: Cell) -> float:
+        """Share of the sector that nobody is known to have seen, more where rock was reported."""
+        known = self.sight.known
+        half_rows, half_columns = known.rows // (2 * SECTORS), known.columns // (2 * SECTORS)
+        rows = slice(max(0, centre[0] - half_rows), centre[0] + half_rows)
+        columns = slice(max(0, centre[1] - half_columns), centre[1] + half_columns)
+        block = known.material[rows, columns]
+        unseen = float((block == UNKNOWN).mean())
+        been = sum(self._is_in(cell, centre) for cell in self._been)
+        rock = any(self._is_in(cell, centre) for cell in self._rock)
+        return unseen / (1 + been) * (2.0 if rock else 1.0)
+
+    def _is_in(self, cell: Cell, centre: Cell) -> bool:
+        known = self.sight.known
+        half_rows, half_columns = known.rows // (2 * SECTORS), known.columns // (2 * SECTORS)
+        return abs(cell[0] - centre[0]) <= half_rows and abs(cell[1] - centre[1]) <= half_columns
+
+    @cached_property
+    def _been(self) -> list[Cell]:
+        """Cells where teammates said they were."""
+        words = (word.cell for word in self.book.words.values())
+        return [cell for cell in words if cell is not None]
+
+    @cached_property
+    def _rock(self) -> list[Cell]:
+        """Told cells of stone and ores."""
+        parts = (read_id(id) for id in self.book.told)
+        rocks = ("stone", "coal", "iron", "diamond")
+        return [(p[1], p[2]) for p in parts if p is not None and p[0] in rocks and p[2] >= 0]
+
+
+AVOID_STEPS = 15
+"""Steps for which a task is left alone after an own plan for it failed."""
+
+_ = (around, cell_id, read_job)

@@ -9,7 +9,12 @@ from numba.core import config
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OPTIONS: Mapping[str, Any] = {"cache": True, "fastmath": False, "nogil": True}
+# The cache does not tell code with bounds checks from code without.
+_OPTIONS: Mapping[str, Any] = {
+    "cache": not config.BOUNDSCHECK,  # type: ignore[attr-defined]
+    "fastmath": False,
+    "nogil": True,
+}
 _WITHOUT_COUNTS: Mapping[str, Any] = {**_OPTIONS, "_nrt": False}
 
 

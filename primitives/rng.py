@@ -65,6 +65,13 @@ def next_below(stream: Stream, n: int) -> int:
 
 
 @in_place
+def fill_below(stream: Stream, n: int, items: NDArray[np.int32]) -> None:
+    """Overwrite `items` [N] int32 with draws of 0..n-1 from `stream` [2]."""
+    for i in range(len(items)):
+        items[i] = next_below(stream, n)
+
+
+@in_place
 def shuffle(stream: Stream, items: NDArray[np.int64]) -> None:
     """Shuffle `items` [N] in place with draws from `stream` [2]."""
     for i in range(len(items) - 1, 0, -1):

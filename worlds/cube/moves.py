@@ -32,11 +32,17 @@ def plan(task: str, actions: list[Json], thought: str, note: str = "") -> Json:
     return {"thought": thought, "task": task, "actions": actions, "note": note}
 
 
-def deliver(seat: Seat, legs: Sequence[Leg], waits: Sequence[int], cell: Cell | None) -> list[Json]:
+def deliver(
+    seat: Seat,
+    legs: Sequence[Leg],
+    waits: Sequence[int],
+    cell: Cell | None = None,
+    gone: frozenset[int] = frozenset(),
+) -> list[Json]:
     """Go to the face, wait for the others, push; leg by leg as far as a plan reaches.
 
     waits: steps to wait for partners at each leg, the last for all further ones. cell: the slot
-    of the first leg, or None for the nearest.
+    of the first leg, or None for the nearest. gone: blocks that others take away before.
     """
     actions = _step_back(seat)
     start = seat.cell
@@ -44,7 +50,8 @@ def deliver(seat: Seat, legs: Sequence[Leg], waits: Sequence[int], cell: Cell | 
         slot = cell if index == 0 else None
         is_there = index == 0 and _is_there(seat, leg, slot)
         part = [] if is_there else [_walk(seat, leg, start, slot)]
-        part += _act(seat.board, leg, waits[min(index, len(waits) - 1)])
+        gone |= {leg[0]}
+        part += _act(seat.board, leg, waits[min(index, len(waits) - 1)], gone)
         if index > 0 and len(actions) + len(part) > MOST_ACTIONS:
             break
         actions += part
@@ -76,13 +83,13 @@ def _walk(seat: Seat, leg: Leg, start: Cell, cell: Cell | None) -> Json:
     return walk if cell is None else {**walk, "cell": list(cell)}
 
 
-def _act(board: Board, leg: Leg, wait: int) -> list[Json]:
+def _act(board: Board, leg: Leg, wait: int, gone: frozenset[int]) -> list[Json]:
     there, need = {"block": leg[0], "face": FACES[leg[1]]}, _need(board, leg)
     actions: list[Json] = []
     if need > 1:
         limit = max(1, min(LONGEST_WAIT, wait))
         actions.append({"verb": "rendezvous", **there, "count": need, "timeout": limit})
-    left = _pushes(board, leg)
+    left = _pushes(board, leg, gone)
     while left > 0:
         actions.append({"verb": "push", **there, "steps": min(LONGEST_PUSH, left)})
         left -= LONGEST_PUSH
@@ -108,7 +115,7 @@ def _is_there(seat: Seat, leg: Leg, cell: Cell | None) -> bool:
 
 def actions_for(board: Board, leg: Leg) -> int:
     """Actions of a plan that a leg takes."""
-    pushes = -(-_pushes(board, leg) // LONGEST_PUSH)
+    pushes = -(-_pushes(board, leg, frozenset(board.terrain.open)) // LONGEST_PUSH)
     return 1 + (_need(board, leg) > 1) + pushes
 
 
@@ -117,25 +124,28 @@ def _need(board: Board, leg: Leg) -> int:
     return min(board.closure(*leg).weight, len(board.agents))
 
 
-def _pushes(board: Board, leg: Leg) -> int:
+def _pushes(board: Board, leg: Leg, gone: frozenset[int]) -> int:
+    """Pushes of a leg; a gap is left to a block ahead that nobody here takes away before."""
     terrain, (block, face) = board.terrain, leg
-    if face == GOAL_FACE:
-        return terrain.distance_to_goal(block) + SPARE_PUSHES
-    return max(1, min(SIDEWAYS_PUSH, terrain.run(block, face)))
+    if face != GOAL_FACE:
+        return max(1, min(SIDEWAYS_PUSH, terrain.run(block, face)))
+    if terrain.rules == "quorum" and not set(terrain.ahead(block)) <= gone:
+        return terrain.run(block, face) - 1
+    return terrain.distance_to_goal(block) + SPARE_PUSHES
 
 
-def stand_clear(seat: Seat) -> Json:
+def stand_clear(seat: Seat, steps: int = IDLE_STEPS) -> Json:
     """Leave the lanes in front of blocks by the shortest straight way, or stay out of them."""
     lanes = _lanes(seat.board)
     row, column = seat.cell
     if seat.cell in lanes:
-        for steps in range(1, ASIDE_STEPS + 1):
+        for far in range(1, ASIDE_STEPS + 1):
             for direction, (down, right) in enumerate(STEPS):
-                way = [(row + k * down, column + k * right) for k in range(1, steps + 1)]
+                way = [(row + k * down, column + k * right) for k in range(1, far + 1)]
                 if way[-1] not in lanes and all(_is_free(seat.board, cell) for cell in way):
-                    move = {"verb": "move", "direction": ACTIONS[1 + direction], "steps": steps}
+                    move = {"verb": "move", "direction": ACTIONS[1 + direction], "steps": far}
                     return plan(NO_TASK_ID, [move], "Nothing for me to push; I leave the lane.")
-    wait = {"verb": "wait", "steps": IDLE_STEPS if seat.cell not in lanes else 1}
+    wait = {"verb": "wait", "steps": 1 if seat.cell in lanes else steps}
     return plan(NO_TASK_ID, [wait], "Nothing for me to push; I stay out of the way.")
 
 

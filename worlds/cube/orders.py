@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from worlds.api import AgentId, Cell, Json
+from worlds.cube.among import SPARE_WAIT
 from worlds.cube.board import GOAL_FACE
 from worlds.cube.moves import MOST_ACTIONS, NO_TASK_ID, actions_for
 from worlds.cube.schedule import Crew, blocks_under, is_narrow, schedule
 from worlds.cube.seat import Seat, goal_task
 
-__all__ = ["SPARE_WAIT", "directive"]
+__all__ = ["directive"]
 
-SPARE_WAIT = 20
-"""Steps beyond the expected meeting for which partners are waited for."""
 MOST_ASSIGNMENTS, MOST_CELLS = 32, 64
 LONG_ORDERS_TEAM = 32
 """Up to this many agents, orders also name what comes after the first task."""
@@ -25,22 +24,20 @@ def directive(seat: Seat) -> Json:
 
     Whoever has a plan is left to it, the leader too; what it is about enters the schedule.
     """
-    own = seat.own_queue()
-    is_busy = seat.notes["own_plan"] is not None
+    own, is_busy = seat.own_queue(), seat.notes["own_plan"] is not None
     idle = seat.idle_workers()
     queues = seat.queues(idle) | ({seat.agent: own} if own else {})
     crews = schedule(seat.board, queues, seat.promised(idle))
     keeps = is_busy and (bool(own) or not _crews_of(crews, seat.agent))
-    named = idle
-    objectors = sorted(message["sender"] for message in seat.heard("objection"))
-    if objectors:
-        crews, keeps, named = (), is_busy, objectors
-    elif not keeps or not named:
-        named = sorted([*named, seat.agent])
+    named, context = idle, seat.notes["context"]
+    if context.get("objections"):
+        crews, named = (), sorted(entry["agent"] for entry in context["objections"])
+    elif not keeps and not seat.has_new_orders():
+        named = sorted([*idle, seat.agent])
     return {
         "thought": _thought(crews),
         "own": "keep" if keeps else "replan",
-        "assignments": _assignments(seat, crews, named),
+        "assignments": _assignments(seat, crews, named or seat.workers),
     }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from worlds.api import Action, AgentId, Cell, Failed, Json
+from worlds.cube.among import after_statements, own_crews, statement, together
 from worlds.cube.board import GOAL_FACE, board_of
 from worlds.cube.config import CubeConfig
 from worlds.cube.moves import NO_TASK_ID, deliver, plan, stand_clear
-from worlds.cube.orders import SPARE_WAIT, directive
-from worlds.cube.schedule import Crew, blocks_under, is_narrow, schedule
+from worlds.cube.orders import directive
+from worlds.cube.schedule import blocks_under
 from worlds.cube.seat import Seat, goal_task, told
 from worlds.cube.skills import CubeSkills
 from worlds.cube.state import CubeState, task_id, task_number
@@ -27,7 +28,6 @@ MISSING_COST = 4
 """Steps that a missing partner is worth when tasks are compared."""
 NEXT_WAIT = 60
 """Steps for which partners are waited for at later tasks of a plan."""
-FARTHEST_ARRIVAL = 999
 
 
 class CubePolicy:
@@ -61,8 +61,10 @@ class CubePolicy:
             return _under_orders(seat, part)
         if part is not None and part["task"] == NO_TASK_ID:
             return stand_clear(seat)
+        if seat.heard("statement"):
+            return after_statements(seat)
         if _hears_others(seat):
-            return _together(seat)
+            return together(seat)
         return self._alone(state, seat)
 
     def _alone(self, state: CubeState, seat: Seat) -> Json:
@@ -77,9 +79,9 @@ class CubePolicy:
             if best is None or value > best[0]:
                 best = value, block
         if best is None:
-            return stand_clear(seat)
+            return stand_clear(seat, AVOID_STEPS // 3)
         block = best[1]
-        actions = deliver(seat, [(block, GOAL_FACE)], [LONE_WAIT], None)
+        actions = deliver(seat, [(block, GOAL_FACE)], [LONE_WAIT])
         return plan(goal_task(block), actions, "The best task for me alone.")
 
     def _value(self, state: CubeState, seat: Seat, block: int) -> float | None:
@@ -97,13 +99,12 @@ class CubePolicy:
     def _interrupt(self, state: CubeState, seat: Seat) -> Json:
         """Replan iff what was heard gives another task than the one at hand."""
         resume = {"thought": "I go on.", "choice": "resume", "plan": None}
-        if seat.heard("directive"):
-            part = seat.assignment()
-            if part is None:
+        if seat.has_new_orders():
+            if seat.assignment() is None:
                 return resume
             wanted = [block for block, _ in seat.ordered_legs()]
-        elif seat.heard("proposal", "statement", "plan_notice", "direct"):
-            wanted = [crew.block for crew in _own_crews(seat)]
+        elif seat.heard("proposal", "statement"):
+            wanted = [crew.block for crew in own_crews(seat)]
         else:
             return resume
         if wanted[:1] == seat.own_queue()[:1]:
@@ -129,16 +130,7 @@ class CubePolicy:
         return {"answer": "object", "code": "cannot_reach", "task": None, "text": text}
 
     def _statement(self, state: CubeState, seat: Seat) -> Json:
-        """The best task, when it can be reached, and how many others it takes."""
-        crew = next(iter(_own_crews(seat)), None)
-        if crew is None:
-            text = "I have nothing to push and stay out of the way."
-            return {"text": text, "task": NO_TASK_ID, "arrival": None, "partners": 0}
-        task, arrival = goal_task(crew.block), seat.walk(crew.block)
-        partners = len(crew.agents) - 1
-        text = f"{task} next: I can be there in {arrival} steps; it takes {partners} others."
-        arrival = min(arrival, FARTHEST_ARRIVAL)
-        return {"text": text, "task": task, "arrival": arrival, "partners": min(partners, 255)}
+        return statement(seat, NO_TASK_ID)
 
     # --- repair --------------------------------------------------------------------------------
 
@@ -198,7 +190,8 @@ def _under_orders(seat: Seat, part: Json) -> Json:
     by_step = part["by_step"]
     wait = NEXT_WAIT if by_step is None or not is_first else by_step - seat.step - arrival
     cell = slot_of(seat, part) if is_first else None
-    actions = deliver(seat, legs, [max(LONE_WAIT, wait), NEXT_WAIT], cell)
+    ordered = frozenset(seat.board.terrain.open)
+    actions = deliver(seat, legs, [max(LONE_WAIT, wait), NEXT_WAIT], cell, ordered)
     return plan(task_id(task_number(*legs[0])), actions, "As ordered.")
 
 
@@ -207,27 +200,3 @@ def _hears_others(seat: Seat) -> bool:
     notes = seat.notes
     is_in_round = "of" in notes["context"]
     return bool(notes["team"] or notes["messages"] or notes["orders"] or is_in_round)
-
-
-def _own_crews(seat: Seat) -> list[Crew]:
-    """The agent's part of a schedule round everything that is known of the others."""
-    queues = seat.queues()
-    here = seat.at_work().get(seat.agent)
-    if here is not None:
-        queues[seat.agent] = [here]
-    crews = schedule(seat.board, queues, seat.promised())
-    return [crew for crew in crews if seat.agent in crew.agents]
-
-
-def _together(seat: Seat) -> Json:
-    """Fill the best task that others named and lack hands for, else the best new one."""
-    crews = _own_crews(seat)
-    if not crews:
-        return stand_clear(seat)
-    crew = crews[0]
-    wait = crew.start - seat.walk(crew.block) + SPARE_WAIT
-    cell = None
-    if is_narrow(seat.board.terrain, crew.block):
-        cell = crew.cells[crew.agents.index(seat.agent)]
-    actions = deliver(seat, [(crew.block, GOAL_FACE)], [wait], cell)
-    return plan(goal_task(crew.block), actions, f"{len(crew.agents)} of us push this one.")

@@ -105,10 +105,13 @@ def schedule(
         for place, block in enumerate(queue):
             pending.setdefault(block, []).append(agent)
             turn[block] = max(turn.get(block, 0), place)
+    work.add_blockers(pending, turn)
     while pending:
-        first = min(turn[block] for block in pending)
-        crews = {b: work.crew(b, pending) for b in pending if turn[b] == first}
-        block = min(crews, key=lambda b: (work.start(b, crews[b]), b))
+        crews = {block: work.crew(block, pending) for block in pending}
+        formable = {block: crew for block, crew in crews.items() if crew}
+        if not formable:
+            break
+        block = min(formable, key=lambda b: (turn[b], work.start(b, crews[b]), b))
         work.form(block, crews[block])
         del pending[block]
     while True:
@@ -155,6 +158,16 @@ class _Work:
         arrivals: Ints = self.free_at + self.walk[block]
         return arrivals
 
+    def add_blockers(self, pending: dict[int, list[AgentId]], turn: dict[int, int]) -> None:
+        """Let blocks in the way of pending ones be pending too, for hands that are free."""
+        waiting = list(pending)
+        while waiting:
+            block = waiting.pop()
+            for other in sorted(self.under.get(block, ())):
+                if other not in pending:
+                    pending[other], turn[other] = [], turn[block]
+                    waiting.append(other)
+
     def crew(self, block: int, pending: Mapping[int, Sequence[AgentId]]) -> list[AgentId]:
         """Those at work on it, then the nearest of those who are at work on nothing, then all.
 
@@ -179,8 +192,6 @@ class _Work:
 
     def form(self, block: int, agents: list[AgentId]) -> None:
         """Let the crew deliver the block; afterwards they stand before the goal column."""
-        if not agents:
-            return
         terrain, arrivals = self.terrain, self.arrivals(block)
         near = arrivals[agents].tolist()
         cells = matched(self.board, block, agents, near, self.promised)

@@ -17,6 +17,7 @@ __all__ = ["Leg", "Seat", "goal_task", "told"]
 MEMORY_STEPS = 60
 """Steps after which a teammate's old word is no longer believed."""
 _TASK = re.compile(r"block_(\d+)_(up|down|left|right)")
+_SLOT = re.compile(r"slot \((\d+),(\d+)\)")
 _FREE = "none"
 
 Leg = tuple[int, int]
@@ -55,10 +56,11 @@ class Seat:
     def teammates(self) -> list[AgentId]:
         return [other for other in range(len(self.board.agents)) if other != self.agent]
 
-    def walk(self, block: int) -> int:
+    def walk(self, block: int, agent: AgentId | None = None) -> int:
         """Steps to the left face of a block, agents ignored; UNREACHABLE if no path leads there."""
         cells = self.board.terrain.contacts(block, GOAL_FACE)
-        return int(self.board.terrain.field(cells)[self.cell])
+        cell = self.cell if agent is None else self.board.agents[agent]
+        return int(self.board.terrain.field(cells)[cell])
 
     def heard(self, *kinds: str) -> list[Json]:
         """Messages of these kinds among those newly read."""
@@ -140,7 +142,8 @@ class Seat:
             word = self.notes["team"].get(str(other))
             if word is not None and word["step"] >= step:
                 cells = [action["cell"] for action in word["actions"] if action.get("cell")]
-                cell = cells[0] if cells else cell
+                spoken = [(int(row), int(column)) for row, column in _SLOT.findall(word["note"])]
+                cell = next(iter([*cells, *spoken]), cell)
             if cell is not None:
                 found[other] = (cell[0], cell[1])
         return found
@@ -155,16 +158,29 @@ class Seat:
                     return message["step"], part
         return -1, None
 
+    @property
+    def workers(self) -> list[AgentId]:
+        """Those whom a directive of this agent is for."""
+        return sorted(self.notes["context"].get("workers", self.teammates))
+
     def idle_workers(self) -> list[AgentId]:
-        """Teammates without a plan, by the reports and requests of this very step."""
-        found = []
-        for other in self.teammates:
-            word = self.notes["team"].get(str(other))
-            if word is None or word["sheet"] is None or word["step"] < self.step:
-                continue
-            if word["sheet"].get("task", _FREE) == _FREE:
-                found.append(other)
-        return found
+        """Workers without a plan or with one about no task: those who ask, or by their reports.
+
+        Without a report a worker counts as idle once it has done all it was told to do.
+        """
+        return [other for other in self.workers if self._is_idle(other)]
+
+    def _is_idle(self, other: AgentId) -> bool:
+        word = self.notes["team"].get(str(other))
+        if word is None or word["sheet"] is None or word["step"] < self.step:
+            return not self._told_queue(other)
+        return bool(word["sheet"].get("task", _FREE) == _FREE)
+
+    def has_new_orders(self) -> bool:
+        """Whether somebody else gave this agent orders in this very step."""
+        orders = self.notes["orders"]
+        is_new = orders is not None and orders["step"] == self.step
+        return is_new and orders["sender"] != self.agent
 
     # --- memory --------------------------------------------------------------------------------
 

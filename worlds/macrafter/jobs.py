@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from worlds.api import AgentId, Cell, Json
 
-__all__ = ["NO_TASK_ID", "Gift", "Job", "as_assignment", "read_job"]
+__all__ = ["NO_TASK_ID", "Gift", "Job", "as_assignment", "is_change", "read_job"]
 
 ROLES = ("meet", "make", "gather", "explore", "free")
 NO_TASK_ID = "none"
@@ -46,6 +46,19 @@ class Job(NamedTuple):
     by_step: int | None = None
     gifts: tuple[Gift, ...] = ()
     client: AgentId | None = None
+
+
+def is_change(old: Job, new: Job) -> bool:
+    """Whether a live plan for `old` is to be dropped for `new`.
+
+    Gifts that were not asked for before, and another task or tools to be made, are worth it;
+    another place to explore or another thing to gather can wait until the plan ends.
+    """
+    if old.role == "make":
+        return False
+    if new.role == "meet":
+        return (old.role, old.task) != (new.role, new.task)
+    return new.role == "make" or bool(set(new.gifts) - set(old.gifts))
 
 
 def as_assignment(job: Job, agent: AgentId) -> Json:

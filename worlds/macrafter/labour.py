@@ -255,8 +255,38 @@ class Labour:
                 return None
             for item, units in uses.items():
                 self.held[item] -= units
-            steps.append({"verb": "place", "object": station})
+            steps += [*self._make_room(station), {"verb": "place", "object": station}]
         return steps
+
+    def _make_room(self, station: str) -> list[Json]:
+        """What it takes before a station can be placed beside the agent: nothing, or digging."""
+        sight, on = self.sight, self.table.place[station].on
+        if sight.known.name(sight.faced()) in on and sight.faced() not in sight.things:
+            return []
+        for direction in range(4):
+            cell = sight.faced(direction)
+            beyond = (2 * cell[0] - sight.cell[0], 2 * cell[1] - sight.cell[1])
+            if sight.is_free(cell) and sight.is_free(beyond):
+                return []
+        for direction in range(4):
+            cell = sight.faced(direction)
+            if sight.known.name(cell) in self.chart.diggable:
+                target = cell_id(sight.known.name(cell), cell)
+                return [{"verb": "collect", "target": target, "steps": 1}]
+        return self._open_ground()
+
+    def _open_ground(self) -> list[Json]:
+        """Walk to the nearest place with two free cells in a row beside it."""
+        known, field = self.sight.known, self.sight.known.field((self.sight.cell,))
+        walk = known.is_walkable
+        wide = np.zeros(walk.shape, np.bool_)
+        wide[2:] |= walk[1:-1] & walk[:-2]
+        wide[:, 2:] |= walk[:, 1:-1] & walk[:, :-2]
+        steps = np.where(wide & walk & (field > 0), field, UNREACHABLE)
+        row, column = np.unravel_index(int(steps.argmin()), steps.shape)
+        if steps[row, column] == UNREACHABLE:
+            return []
+        return [{"verb": "navigate", "target": cell_id("cell", (int(row), int(column)))}]
 
     # --- explore ---------------------------------------------------------------------------------
 

@@ -9,9 +9,9 @@ from worlds.api import Action, AgentId, Failed, Json
 from worlds.errors import ConfigError
 from worlds.macrafter.chart import Chart
 from worlds.macrafter.config import MacrafterConfig
-from worlds.macrafter.jobs import NO_TASK_ID, Job, as_assignment, read_job
+from worlds.macrafter.jobs import NO_TASK_ID, Job, as_assignment, is_change, read_job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
-from worlds.macrafter.notebook import Notebook, news
+from worlds.macrafter.notebook import Notebook, news, part_of
 from worlds.macrafter.sight import Sight, look
 from worlds.macrafter.skills import MacrafterSkills
 from worlds.macrafter.state import ITEMS, VITALS, MacrafterState
@@ -101,23 +101,21 @@ class MacrafterPolicy:
         return news(seat.sight.cell, held, tuple(sheet["tasks"]), limit)
 
     def _interrupt(self, seat: Seat) -> Json:
+        """Replan iff the orders read give another job than those before."""
         resume = {"thought": "I go on.", "choice": "resume", "plan": None}
-        if not seat.book.heard("directive"):
-            return resume
         part = seat.book.assignment()
-        if part is None or part == self._former_part(seat):
+        if not seat.book.heard("directive") or part is None:
+            return resume
+        old, new = self._former_part(seat), read_job(part, seat.agent)
+        if old is not None and not is_change(read_job(old, seat.agent), new):
             return resume
         return {"thought": "I follow.", "choice": "replan", "plan": self._plan(seat)}
 
     def _former_part(self, seat: Seat) -> Json:
         """The part given by the orders before the newest ones."""
-        parts = [
-            part
-            for _, assignments in seat.book.directives
-            for part in assignments
-            if seat.agent in part["agents"]
-        ]
-        return parts[-2] if len(parts) > 1 else None
+        parts = (part_of(assignments, seat.agent) for _, assignments in seat.book.directives)
+        given = [part for part in parts if part is not None]
+        return given[-2] if len(given) > 1 else None
 
     # --- orders and talk -------------------------------------------------------------------------
 
@@ -135,13 +133,11 @@ class MacrafterPolicy:
         }
 
     def _keeps(self, seat: Seat, own: Job) -> bool:
+        """Whether the leader's live plan serves what it would be told to do."""
         if seat.book.own_plan is None:
             return False
         _, part = seat.book.given(seat.agent)
-        if part is None:
-            return True
-        before = read_job(part, seat.agent)
-        return (before.role, before.task) == (own.role, own.task)
+        return part is None or not is_change(read_job(part, seat.agent), own)
 
     def _acknowledge(self, seat: Seat) -> Json:
         accept = {"answer": "accept", "code": None, "task": None, "text": ""}

@@ -19,7 +19,7 @@ from worlds.macrafter.ground import UNKNOWN, neighbours
 from worlds.macrafter.jobs import Gift, Job, read_job
 from worlds.macrafter.nearest import around, gap, nearest_known
 from worlds.macrafter.notebook import TRUST_STEPS, Notebook, part_of
-from worlds.macrafter.sight import Sight, read_id
+from worlds.macrafter.sight import Sight, holds, read_id
 from worlds.macrafter.state import ITEMS, VITALS, cell_id
 from worlds.macrafter.table import Table
 
@@ -38,6 +38,10 @@ WANTED_BONUS = 2.0
 """Factor on the value of a task that gives what tools still need."""
 NEAR_CREW = 4
 """An agent that arrives at most so much later than the crew joins it where all are credited."""
+NEAR_MEETING, FAR_MEETING = 12, 80
+"""Steps to the slowest arrival up to which a task is taken on, with tools missing and without."""
+CLOSE_STEPS = 10
+"""Steps to a source up to which the maker gathers on before it makes anything."""
 MOST_SITES = 12
 TABLE_STEPS = 6
 """A known station that far is walked to; farther ones are built anew."""
@@ -282,25 +286,41 @@ class Team:
 
     # --- parts -----------------------------------------------------------------------------------
 
-    def assign(self, busy: Mapping[AgentId, Job] | None = None) -> dict[AgentId, Job]:
-        """A job for everybody but the busy."""
-        jobs = dict(busy or {})
-        self._assign_meetings(jobs)
-        if self.is_pooling:
+    def assign(self) -> dict[AgentId, Job]:
+        """A job for everybody: what can be done now, tools, and exploring with the rest.
+
+        While tools up to stone are still made, only tasks close by are taken on.
+        """
+        jobs: dict[AgentId, Job] = {}
+        if self.is_pooling and self.is_equipping:
             self._assign_making(jobs)
+            self._assign_meetings(jobs, NEAR_MEETING)
+        else:
+            if self.is_pooling and self.wants:
+                self._assign_making(jobs)
+            self._assign_meetings(jobs, FAR_MEETING)
         self._assign_exploring(jobs)
         return jobs
 
-    def _assign_meetings(self, jobs: dict[AgentId, Job]) -> None:
+    @cached_property
+    def is_equipping(self) -> bool:
+        """Whether somebody still lacks a wood or stone pickaxe."""
+        return any(tool in PICKAXES[:2] for tool, _ in self.wants)
+
+    def _assign_meetings(self, jobs: dict[AgentId, Job], most: int) -> None:
         for _, site, crew in self.meetings():
-            if any(mate.agent in jobs for _, mate in crew):
+            latest = max(arrival for arrival, _ in crew)
+            if latest > most or any(self._is_busy(jobs, mate.agent) for _, mate in crew):
                 continue
             taken: set[Cell] = set()
-            latest = max(arrival for arrival, _ in crew)
+            by_step = self.book.step + ceil(latest) + MEET_PRICE
             for _, mate in crew:
                 slot = self._slot(site, mate, taken)
-                by_step = self.book.step + ceil(latest) + MEET_PRICE
-                jobs[mate.agent] = Job("meet", site.id, slot, (), len(crew), by_step)
+                gifts = jobs[mate.agent].gifts if mate.agent in jobs else ()
+                jobs[mate.agent] = Job("meet", site.id, slot, (), len(crew), by_step, gifts)
+
+    def _is_busy(self, jobs: dict[AgentId, Job], agent: AgentId) -> bool:
+        return agent in jobs and jobs[agent].role != "free"
 
     def _slot(self, site: Site, mate: Mate, taken: set[Cell]) -> Cell | None:
         """The free cell beside the site that is nearest to the mate."""
@@ -340,17 +360,32 @@ class Team:
         self._assign_gathering(jobs, needs)
 
     def _can_make(self) -> bool:
-        """Whether what I hold, with a station to be placed, makes at least one wanted tool."""
-        held = dict(self.sight.inventory)
-        for tool, _ in self.wants:
-            wanted = dict(self.table.make[tool].uses)
-            for station in self.table.make[tool].stations:
-                if not self.has_station(station):
-                    for item, units in self.table.place[station].uses.items():
-                        wanted[item] = wanted.get(item, 0) + units
-            if all(held[item] >= count for item, count in wanted.items()):
-                return True
-        return False
+        """Whether I can make all of the first wanted tool, or one when no more is near."""
+        if not self.wants:
+            return False
+        tool, count = self.wants[0]
+        if not self._lacks(tool, count):
+            return True
+        return not self._lacks(tool, 1) and not any(
+            self._is_close(item) for item in self._lacks(tool, count)
+        )
+
+    def _lacks(self, tool: str, count: int) -> list[str]:
+        """Items I hold too little of for so many tools and the stations they need."""
+        wanted = {item: units * count for item, units in self.table.make[tool].uses.items()}
+        for station in self.table.make[tool].stations:
+            if not self.has_station(station):
+                for item, units in self.table.place[station].uses.items():
+                    wanted[item] = wanted.get(item, 0) + units
+        held = self.sight.inventory
+        return [item for item, units in wanted.items() if held[item] < units]
+
+    def _is_close(self, item: str) -> bool:
+        """Whether a source of the item that I can take alone is near me."""
+        row = self.table.source_of(item)
+        if row is None or row.agents > 1 or not holds(self.sight, row.tool):
+            return False
+        return self._nearest(self.mates[self.me], row.source) <= CLOSE_STEPS
 
     def _gifts(self, mate: Mate, needs: dict[str, int]) -> tuple[Gift, ...]:
         """What the mate holds of what is needed; `needs` shrinks by it."""

@@ -17,6 +17,7 @@ MAX_ACTIONS = 8
 MAX_ARRIVAL = 999
 GROUP = 256
 IDLE_STEPS = 3
+PER_FAILURE = 0.5
 _SEARCHING = "explore"
 _REPAIR_KINDS = frozenset({"repair_intention", "repair_revision"})
 
@@ -24,8 +25,9 @@ _REPAIR_KINDS = frozenset({"repair_intention", "repair_revision"})
 class GreedyPlanner:
     """Takes the known task with the best worth per step of its recipe, as if it were alone.
 
-    Needs and teammates are ignored; tasks on which it has failed less often come first. It always
-    resumes, accepts and keeps. heeds_guidance: in a repair channel it answers as scripted play.
+    Needs and teammates are ignored; a task counts half for every time that it remembers to have
+    failed at it. It always resumes, accepts and keeps. heeds_guidance: in a repair channel it
+    answers as scripted play.
     """
 
     name = "greedy"
@@ -60,9 +62,9 @@ def _best(question: Question) -> tuple[Task, Recipe] | None:
     for task in view.known():
         recipe = view.recipe(task) if task.worth > 0 else None
         if recipe is not None and not isinstance(recipe, Failed):
-            rate = task.worth / max(1, recipe.steps)
-            options.append((failures[task.id], -rate, task.number, task.id, task, recipe))
-    return min(options, key=lambda option: option[:4])[4:] if options else None
+            rate = task.worth / max(1, recipe.steps) * PER_FAILURE ** failures[task.id]
+            options.append((-rate, task.number, task.id, task, recipe))
+    return min(options, key=lambda option: option[:3])[3:] if options else None
 
 
 def _plan(question: Question) -> Json:

@@ -151,7 +151,8 @@ def _guarded(command: Command, words: list[str], console: Console) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = warned
         try:
-            return commands.HANDLERS[command.name](options, console)
+            code: int = commands.HANDLERS[command.name](options, console)
+            return code
         except (Exception, KeyboardInterrupt) as problem:
             if isinstance(problem, BrokenPipeError | KeyboardInterrupt):
                 raise

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cognitive.errors import ConfigError
+from cognitive.topologies.make import TOPOLOGIES, canonical_kind, make_topology
 from lab import records, settings
 from repair.config import ABLATIONS, RepairConfig, repair_config
 from worlds import registry
@@ -266,18 +267,24 @@ def _topology(
     raw: Any, defaults: Mapping[str, Any], agents: int, findings: list[str]
 ) -> dict[str, Any]:
     table = {"kind": "individual", **_try_expanded("topology", raw, findings)}
-    kind = str(table.pop("kind"))
-    kind = settings.TOPOLOGY_ALIASES.get(kind, kind)
-    if kind not in settings.TOPOLOGIES:
-        allowed = ", ".join(settings.TOPOLOGIES)
-        findings.append(f'topology.kind = "{kind}": allowed {allowed}')
-        return {"kind": kind}
-    changed = {**defaults.get("topology", {}).get(kind, {}), **table}
-    options = settings.read_section("topology", settings.TOPOLOGIES[kind], changed, findings)
-    leader = options.get("leader")
-    if leader is not None and leader >= agents:
-        findings.append(f"topology.leader = {leader}: allowed 0 to {agents - 1}")
-    return {"kind": kind, **options}
+    given = str(table.pop("kind"))
+    try:
+        kind = canonical_kind(given)
+    except ConfigError as problem:
+        findings.append(str(problem))
+        return {"kind": given}
+    options = {**defaults.get("topology", {}).get(kind, {}), **table}
+    talk = options.pop("free_talk", False)
+    known = (*TOPOLOGIES[kind], "free_talk")
+    unknown = [name for name in options if name not in known]
+    findings += [settings.unknown_setting("topology", name, known) for name in unknown]
+    kept = {name: value for name, value in options.items() if name not in unknown}
+    try:
+        kept = dict(make_topology(kind, agents, **kept).options)
+    except ConfigError as problem:
+        findings.append(str(problem))
+    talks = settings.read_value(settings.FREE_TALK, "topology", talk, findings)
+    return {"kind": kind, **_plain(kept), "free_talk": talks}
 
 
 def _planners(

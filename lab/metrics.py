@@ -267,15 +267,13 @@ def step_done(trace: Trace) -> Value:
 
 def spent(trace: Trace, name: str) -> Value:
     """What `run_ended.usage` books under `name`, failed tries included."""
-    amount: int = usage(trace)[name]
-    return amount
+    return booked(trace)[name]
 
 
 def tokens(trace: Trace) -> int:
     """Prompt and completion tokens."""
-    total = usage(trace)
-    both: int = total["tokens_in"] + total["tokens_out"]
-    return both
+    total = booked(trace)
+    return total["tokens_in"] + total["tokens_out"]
 
 
 def per_point(trace: Trace, quantity: Callable[[Trace], Value]) -> Value:
@@ -442,7 +440,41 @@ def per_kind(trace: Trace) -> dict[str, dict[str, Value]]:
     return split
 
 
-def usage(trace: Trace) -> dict[str, Any]:
-    """What `run_ended.usage` says was spent: calls, tokens, money, by kind and by agent."""
+def booked(trace: Trace) -> dict[str, int]:
+    """Calls, tokens and money of `run_ended.usage`, failed tries included."""
     ended = trace.by_type["run_ended"]
-    return dict(ended[-1]["usage"]) if ended else {}
+    found = ended[-1]["usage"] if ended else dict.fromkeys(_BOOKED, 0)
+    return {name: found[field] for field, name in _BOOKED.items()}
+
+
+_BOOKED = {"calls": "calls", "prompt": "tokens_in", "completion": "tokens_out", "money": "money"}
+
+
+def usage(trace: Trace) -> dict[str, Any]:
+    """What is booked, and tokens by kind of ask and by agent."""
+    by_kind: Counter[str] = Counter()
+    by_agent: Counter[int] = Counter()
+    for event in trace.by_type["decision_ended"]:
+        tokens = event["usage"]["total"]
+        by_kind[trace.asked[event["decision"]]["kind"]] += tokens
+        by_agent[trace.decider[event["decision"]]] += tokens
+    return {
+        **booked(trace),
+        "by_kind": {kind: by_kind[kind] for kind in sorted(by_kind)},
+        "by_agent": [by_agent[agent] for agent in range(trace.agents)],
+    }
+
+
+def repair_summary(trace: Trace) -> dict[str, Any]:
+    """Verdicts of alarms and outcomes of channels, by name; empty in mode off."""
+    if not trace.watches:
+        return {}
+    predicted, closings = trace.by_type["repair_predicted"], trace.by_type["repair_closed"]
+    verdicts = Counter(str(event["verdict"]) for event in predicted if event["alarm"])
+    return {
+        "forecasts": len(predicted),
+        "verdicts": {name: verdicts[name] for name in sorted(verdicts)},
+        "outcomes": dict(sorted(Counter(event["outcome"] for event in closings).items())),
+        "charged_s": sum(event["charged_ms"] for event in closings) / MS,
+        "tokens": sum(event["tokens"] for event in closings),
+    }

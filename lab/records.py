@@ -114,31 +114,42 @@ class Syncer:
 
     def __init__(self, lock: RunLock) -> None:
         self._lock = lock
-        self._writers: list[LineWriter] = []
+        self._writers: dict[Path, LineWriter] = {}
         self._stop = threading.Event()
         self._guard = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="cooplab-sync", daemon=True)
         self._thread.start()
 
-    def add(self, path: Path) -> LineWriter:
-        """A writer of `path` that is synced from now on."""
-        writer = LineWriter(path)
+    def writer(self, path: Path) -> LineWriter:
+        """The writer of `path`, opened the first time it is asked for and synced from then on."""
         with self._guard:
-            self._writers.append(writer)
-        return writer
+            if path not in self._writers:
+                self._writers[path] = LineWriter(path)
+            return self._writers[path]
+
+    def __enter__(self) -> Syncer:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self.close()
 
     def close(self) -> None:
         """Stop, and close all writers."""
         self._stop.set()
         self._thread.join()
-        for writer in self._writers:
+        for writer in self._writers.values():
             writer.close()
 
     def _run(self) -> None:
         while not self._stop.wait(SYNC_SECONDS):
             self._lock.beat()
             with self._guard:
-                for writer in self._writers:
+                for writer in self._writers.values():
                     writer.sync()
 
 

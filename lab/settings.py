@@ -101,7 +101,6 @@ def span(low: int, high: int) -> Check:
 FLAG = Check("true, false", lambda value: isinstance(value, bool))
 TEXT = Check("a text", lambda value: isinstance(value, str))
 TABLE = Check("a table", lambda value: isinstance(value, Mapping))
-ANY = Check("anything", lambda value: True)
 
 
 class Setting(NamedTuple):
@@ -157,37 +156,8 @@ BUDGET = (
     Setting("money", 0, whole(0, COUNT), "in millionths, by the planner's prices"),
 )
 
-_FREE_TALK = Setting("free_talk", False, FLAG, "plans may carry messages to neighbours")
-_ROUNDS = whole(0, 100)
-TOPOLOGIES: Mapping[str, tuple[Setting, ...]] = {
-    "individual": (),
-    "centralized": (
-        Setting("leader", None, whole(0, 1023), "who leads; none: the lowest living id"),
-        Setting("on_idle", "ask", one_of("ask", "standing"), "what a worker without a plan does"),
-        Setting("reports", True, FLAG, "workers report when a round opens"),
-        Setting("notice", True, FLAG, "the leader tells its own plan"),
-        _FREE_TALK,
-    ),
-    "chain": (
-        Setting("window", 0, whole(0, 1024), "later agents a proposal goes to; 0: all"),
-        _FREE_TALK,
-    ),
-    "ring": (_FREE_TALK,),
-    "all_to_all": (Setting("rounds", 1, _ROUNDS, "statements of each before plans"), _FREE_TALK),
-    "hierarchy": (Setting("branching", 4, whole(1, 1024), "children of a node"), _FREE_TALK),
-    "gossip": (
-        Setting("fanout", 1, whole(1, 1024), "partners of each in a round"),
-        Setting("rounds", 2, _ROUNDS, "statements of each before plans"),
-        _FREE_TALK,
-    ),
-    "graph": (
-        Setting("graph", None, ANY, "edge list, GraphML file, or a generator with arguments"),
-        Setting("rounds", 1, _ROUNDS, "statements of each before plans"),
-        Setting("order", "parallel", one_of("parallel", "ascending"), "who speaks when"),
-        _FREE_TALK,
-    ),
-}
-TOPOLOGY_ALIASES = {"broadcast_chain": "chain"}
+FREE_TALK = Setting("free_talk", False, FLAG, "plans may carry messages to neighbours")
+"""An option of every topology but `individual`; the others stand with the topologies."""
 
 LATENCY = (
     Setting(

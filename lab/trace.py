@@ -119,9 +119,14 @@ class Trace:
         )
 
     @cached_property
+    def asked(self) -> Mapping[str, Event]:
+        """The start of each decision."""
+        return {event["decision"]: event for event in self.by_type["decision_started"]}
+
+    @cached_property
     def decider(self) -> Mapping[str, int]:
         """Agent of each decision."""
-        return {event["decision"]: event["agent"] for event in self.by_type["decision_started"]}
+        return {decision: event["agent"] for decision, event in self.asked.items()}
 
 
 def _code(reason: Any) -> str | None:

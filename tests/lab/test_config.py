@@ -43,7 +43,7 @@ def test_a_resolved_config_opened_again_is_the_same(name):
             'unknown setting "repair.taus"; [repair] has: mode, predictor, .*(closest: tau)',
         ),
         ("agents=0", "agents = 0: allowed 1 to 1024"),
-        ("topology=star", 'topology.kind = "star": allowed individual, centralized, chain, .*'),
+        ("topology=star", "topology = 'star': allowed: individual, centralized, chain, .*"),
         (
             "topology.windo=1",
             'unknown setting "topology.windo"; [topology] has: leader, .*(closest: notice)',

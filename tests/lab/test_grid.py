@@ -64,7 +64,7 @@ def test_the_demo_plays_four_teams_in_cube_and_one_in_macrafter():
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ('"chain"', '"star"', 'sweep.toml: [axes] topology[1] = "star": allowed individual, '),
+        ('"chain"', '"star"', 'sweep.toml: [axes] topology[1] = "star": allowed: individual, '),
         ('"bold"]', '"bald"]', 'sweep.toml: [axes] planner[1] = "bald": allowed bold, scripted'),
         ("[axes]", "[axis]", 'sweep.toml: unknown setting "axis"; a sweep has: name, out, seeds'),
         ('"0-1"', '"0-x"', 'sweep.toml: seeds = "0-x": allowed a list, or ranges as "0-4,7"'),

@@ -22,7 +22,7 @@ def config(agents=3, mode="off", step_ms=0):
 def trace(*events, agents=3, mode="off", step_ms=0, **end):
     number = count()
     lines = [{"v": 1, "n": next(number), "step": 0, "ms": 0, **event} for event in events]
-    usage = {"calls": 0, "tokens_in": 0, "tokens_out": 0, "money": 0}
+    usage = {"calls": 0, "prompt": 0, "completion": 0, "money": 0}
     lines.append(
         {
             "v": 1,

@@ -129,7 +129,7 @@ def test_the_lock_of_another_host_counts_until_its_heartbeat_is_old(tmp_path):
 def test_the_syncer_beats_and_syncs_while_nothing_is_written(tmp_path):
     lock = records.RunLock(tmp_path)
     syncer = records.Syncer(lock)
-    writer = syncer.add(tmp_path / "events.jsonl")
+    writer = syncer.writer(tmp_path / "events.jsonl")
     os.utime(lock.path, (1, 1))
     writer.write(event(0))
     deadline = time.monotonic() + 5

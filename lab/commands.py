@@ -1,0 +1,337 @@
+"""What each command does. Results and remarks go to the console they are given."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from cognitive.errors import ClientError, CooplabError, MissingPrerequisite, RecordError
+from lab import config, doctor, grid, layout, pairs, records, runs, settings, sweep, tables
+from lab.backends import make_backend
+from lab.cli_options import BAD_INPUT, DONE, FAILED, INTERRUPTED, MISSING, STOPPED
+from lab.progress import Progress, Tally
+from lab.run import Company, Orders, Outcome, execute
+from lab.stopping import Stop
+from worlds.errors import ConfigError, LayoutError, UnknownWorld
+
+DEFAULT_PATHS = ("results", "runs")
+EXIT_OF = {"finished": DONE, "failed": FAILED, "stopped": STOPPED}
+_BAD_INPUT = (ConfigError, RecordError, LayoutError, UnknownWorld)
+_BAD_PATH = (FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError)
+
+
+class Console(Protocol):
+    """Where commands write."""
+
+    @property
+    def is_terminal(self) -> bool: ...
+
+    def out(self, text: str) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+    def progress(self, text: str) -> None: ...
+
+
+def explain(problem: Exception) -> tuple[int, list[str]]:
+    """Exit code and sentences of an error."""
+    sentences = str(problem).split("\n")
+    if isinstance(problem, MissingPrerequisite):
+        return MISSING, sentences
+    if isinstance(problem, _BAD_INPUT):
+        return BAD_INPUT, sentences
+    if isinstance(problem, (*_BAD_PATH, PermissionError)):
+        return BAD_INPUT, [f"{problem.filename}: {problem.strerror}"]
+    if isinstance(problem, ClientError):
+        return STOPPED, sentences
+    if isinstance(problem, CooplabError):
+        return FAILED, sentences
+    return FAILED, [
+        f"{type(problem).__name__}: {problem}; this is a defect of cooplab, please report it with "
+        "the output of --debug"
+    ]
+
+
+# --- run -----------------------------------------------------------------------------------------
+
+
+def run(options: Namespace, console: Console) -> int:
+    """Play one episode."""
+    if options.resume:
+        resolved = _resumed(options)
+        folder = Path(options.resume)
+    else:
+        resolved = config.resolve(_raw_settings(options))
+        folder = Path(options.out or f"runs/{records.run_key(resolved)}")
+    for remark in config.remarks(resolved):
+        console.note(f"cooplab: warning: {remark}")
+    if options.dry_run:
+        console.out(_described(resolved, options))
+        return DONE
+    orders = Orders(
+        "resume" if options.resume else "new",
+        options.replies or "record",
+        options.max_calls or 0,
+        options.max_tokens or 0,
+        _millionths(options.max_money),
+    )
+    stop = Stop()
+    company = Company(stop, show=console.note)
+    with stop.on_signals():
+        outcome = execute(records.canonical(resolved), folder, orders, company)
+    return _told(outcome, folder, stop, options.quiet, console)
+
+
+def _raw_settings(options: Namespace) -> dict[str, Any]:
+    raw = config.read_source(options.preset or config.DEFAULT_PRESET, "run")
+    for text in options.set:
+        config.assign(raw, *config.parse_assignment(text))
+    if options.seed is not None:
+        raw["seed"] = options.seed
+    return raw
+
+
+def _resumed(options: Namespace) -> dict[str, Any]:
+    """The stored config, changed where a resumed run may differ."""
+    folder = Path(options.resume)
+    stored = records.read_json(folder / records.CONFIG)
+    raw = config.reopened(stored)
+    for text in options.set:
+        config.assign(raw, *config.parse_assignment(text))
+    return config.resolve(raw)
+
+
+def _described(resolved: Mapping[str, Any], options: Namespace) -> str:
+    most = config.most_calls(resolved)
+    if options.max_calls:
+        most = options.max_calls if most is None else min(most, options.max_calls)
+    calls = "no limit" if most is None else f"{most:,}"
+    whole = json.dumps(resolved, indent=2, ensure_ascii=False)
+    return f"{whole}\nrun key: {records.run_key(resolved)}\nmost model calls: {calls}"
+
+
+def _millionths(amount: float | None) -> int:
+    return round((amount or 0) * 1e6)
+
+
+def _told(outcome: Outcome, folder: Path, stop: Stop, is_quiet: bool, console: Console) -> int:
+    """Say how a run ended; the exit code."""
+    if outcome.status == "failed":
+        console.note(f"cooplab: error: {outcome.error} (recorded in {folder})")
+        return FAILED
+    if not is_quiet:
+        found = runs.read_run(folder)
+        if found is not None and found.metrics:
+            shown = ("score", "steps", "messages", "decision_s")
+            metrics = [tables.columns_of([key])[0] for key in shown]
+            console.out(
+                " · ".join(
+                    f"{tables.column_title(metric).lower()} {layout.number(found.metrics[key], 1)}"
+                    for key, metric in zip(shown, metrics, strict=True)
+                )
+            )
+        console.out(f"{outcome.status} by {outcome.ended_by}: {folder}")
+    if stop.is_asked:
+        return INTERRUPTED
+    return EXIT_OF[outcome.status]
+
+
+# --- sweep ---------------------------------------------------------------------------------------
+
+
+def run_sweep(options: Namespace, console: Console) -> int:
+    """Play what is left of a sweep."""
+    planned = grid.read_sweep(options.source or "", options.out, _where(options.only))
+    limits = {**planned.limits, **_limits_given(options)}
+    planned = grid.Sweep(planned.name, planned.out, planned.runs, limits)
+    manifest = sweep.Manifest(planned.out)
+    found = sweep.survey(planned, manifest, options.retry_failed, options.rerun_damaged)
+    if options.dry_run:
+        console.out(_listed(planned, found))
+        return DONE
+    planned.out.mkdir(parents=True, exist_ok=True)
+    for run in found.damaged:
+        console.note(f"cooplab: warning: {planned.out / run.key} is damaged; see --rerun-damaged")
+    _check_keys(found)
+    stop = Stop()
+    with records.RunLock(planned.out), stop.on_signals():
+        driver = _drive(planned, found, manifest, stop, options, console)
+    console.out(_summed(planned, driver, found))
+    for key, error in driver.errors.items():
+        console.note(f"cooplab: failed: {key}: {error}")
+    if stop.is_asked:
+        return INTERRUPTED
+    if driver.tally.failed or found.damaged:
+        return FAILED
+    return STOPPED if driver.hit or driver.tally.stopped else DONE
+
+
+def _limits_given(options: Namespace) -> dict[str, int]:
+    given = {
+        "workers": options.workers,
+        "max_calls": options.max_calls,
+        "max_tokens": options.max_tokens,
+        "max_money": None if options.max_money is None else _millionths(options.max_money),
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _check_keys(found: sweep.Survey) -> None:
+    """Every variable that a planner needs, before any run starts."""
+    planners = {
+        planner["name"]: planner for todo in found.todo for planner in todo.run.config["planner"]
+    }
+    for planner in planners.values():
+        settings.endpoint_variables(planner)
+
+
+def _drive(
+    planned: grid.Sweep,
+    found: sweep.Survey,
+    manifest: sweep.Manifest,
+    stop: Stop,
+    options: Namespace,
+    console: Console,
+) -> sweep.Driver:
+    name = (options.backend or "processes") if found.todo else "serial"
+    workers = planned.limits["workers"]
+    backend = make_backend(name, workers, stop, options.ray_address, manifest.path)
+    manifest.open()
+    driver = sweep.Driver(planned, backend, manifest, stop, found)
+    try:
+        driver.play(_progress(options, console))
+    except KeyboardInterrupt:
+        backend.cancel(is_hard=True)
+        raise
+    finally:
+        backend.close()
+        manifest.close()
+    return driver
+
+
+def _progress(options: Namespace, console: Console) -> Callable[[Tally], None]:
+    if options.quiet:
+        return lambda tally: None
+    return Progress(console.is_terminal, console.progress, console.note)
+
+
+def _listed(planned: grid.Sweep, found: sweep.Survey) -> str:
+    bounds = [config.most_calls(todo.run.config) for todo in found.todo]
+    most = "no limit" if None in bounds else f"{sum(bound or 0 for bound in bounds):,}"
+    if planned.limits["max_calls"] and None not in bounds:
+        most = f"{min(planned.limits['max_calls'], sum(bound or 0 for bound in bounds)):,}"
+    lines = list(found.lines())
+    return "\n".join(
+        [
+            *lines,
+            f"{len(planned.runs)} runs in {planned.out}: {len(found.todo)} to play, "
+            f"{len(found.finished)} finished; most model calls: {most}",
+        ]
+    )
+
+
+def _summed(planned: grid.Sweep, driver: sweep.Driver, found: sweep.Survey) -> str:
+    tally = driver.tally
+    text = (
+        f"{tally.total} runs in {planned.out}: {tally.finished} finished "
+        f"({len(found.finished)} before), {tally.failed} failed, {tally.stopped} stopped; "
+        f"played {tally.played}"
+    )
+    return f"{text}; ended by {driver.hit}" if driver.hit else text
+
+
+# --- table, plot ---------------------------------------------------------------------------------
+
+
+def table(options: Namespace, console: Console) -> int:
+    """Print a table of finished runs."""
+    paths = _paths(options.paths)
+    rows = _names(options.rows) or tables.DEFAULT_ROWS
+    group = tables.DEFAULT_GROUP if options.group is None else _names(options.group)
+    where = _where(options.where)
+    columns = tables.columns_of(_names(options.columns) or ("paper",))
+    runs.check_axes((*rows, *group, *where))
+    found = runs.select(runs.read_runs(paths), where)
+    done = runs.finished(found, paths)
+    for path, write in ((options.parquet, "write_parquet"), (options.csv, "write_csv")):
+        if path:
+            _write_frame(done, Path(path), write)
+    if options.compare:
+        axis, sides = _compared(options.compare)
+        sheets = pairs.matched(found, axis, sides, columns)
+    else:
+        view = tables.View(
+            rows, group, columns, options.spread or "sd", options.ci or "t", options.published
+        )
+        sheets = tables.means(found, view)
+    text = layout.render(sheets, options.format or "text")
+    if options.out:
+        Path(options.out).write_text(text, encoding="utf-8")
+    else:
+        console.out(text)
+    return DONE
+
+
+def _write_frame(done: Sequence[runs.Run], path: Path, write: str) -> None:
+    frame = runs.frame(done)
+    if write == "write_parquet":
+        frame.write_parquet(path)
+    else:
+        frame.write_csv(path)
+
+
+def _paths(given: Sequence[str]) -> tuple[Path, ...]:
+    if given:
+        return tuple(map(Path, given))
+    found = tuple(Path(name) for name in DEFAULT_PATHS if Path(name).is_dir())
+    if not found:
+        raise RecordError(f"no finished run below {', '.join(DEFAULT_PATHS)} (no such folders)")
+    return found
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+
+
+def _where(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """`KEY=VALUE[,VALUE]` as a table."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        key, equals, values = text.partition("=")
+        if not equals or not _names(values):
+            raise ConfigError(f'"{text}" is no filter; allowed KEY=VALUE[,VALUE]')
+        found[key.strip()] = (*found.get(key.strip(), ()), *_names(values))
+    return found
+
+
+def _compared(text: str) -> tuple[str, tuple[str, str]]:
+    axis, _, values = text.partition("=")
+    sides = _names(values)
+    if len(sides) != 2 or sides[0] == sides[1]:
+        raise ConfigError(f'--compare "{text}": allowed AXIS=A,B with two different values')
+    runs.check_axes((axis,))
+    return axis, (sides[0], sides[1])
+
+
+# --- doctor --------------------------------------------------------------------------------------
+
+
+def examine(options: Namespace, console: Console) -> int:
+    """Say what works here."""
+    found = doctor.examine(options.endpoint)
+    if options.json:
+        console.out(json.dumps(doctor.as_data(found), indent=2))
+    else:
+        console.out(doctor.report(found))
+    return DONE if doctor.is_fit(found) else MISSING
+
+
+HANDLERS: Mapping[str, Callable[[Namespace, Console], int]] = {
+    "run": run,
+    "sweep": run_sweep,
+    "table": table,
+    "doctor": examine,
+}

@@ -456,26 +456,30 @@ class KeepingChannel:
         self._members = members
 
     def begin(self, setting):
-        return Advance(0)
+        return Advance((0, tuple(sorted(setting.live_plans))))
 
-    def members(self, turn):
-        return frozenset(self._members if turn <= len(self._members) else ())
+    def members(self, state):
+        return frozenset(self._members if state[0] <= len(self._members) else ())
 
-    def requests(self, turn):
+    def requests(self, state):
+        turn, _ = state
         if turn < len(self._members):
             return (Ask(self._members[turn], "repair_intention", None),)
         if turn == len(self._members):
             return tuple(Ask(agent, "repair_revision", None) for agent in self._members)
         return ()
 
-    def apply(self, turn, replies):
+    def apply(self, state, replies):
+        turn, live = state
         if turn < len(self._members):
             speaker = self._members[turn]
             others = tuple(agent for agent in self._members if agent != speaker)
-            return Advance(turn + 1, sends=(Draft(speaker, others, "repair_statement", "So."),))
-        return Advance(turn + 1, tuple(Commit(agent, "resume") for agent in self._members))
+            sends = (Draft(speaker, others, "repair_statement", "So."),)
+            return Advance((turn + 1, live), sends=sends)
+        commits = tuple(Commit(a, "resume" if a in live else "none") for a in self._members)
+        return Advance((turn + 1, live), commits)
 
-    def result(self, turn):
+    def result(self, state):
         return {"outcome": "kept"}
 
 

@@ -1,34 +1,260 @@
-"""Start states of MA-Crafter: drawn by hand."""
+"""Start states of MA-Crafter: drawn by chance from a seed, or by hand from a text."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from primitives import rng
-from worlds.errors import ConfigError
+import numpy as np
+from numpy.typing import NDArray
+
+from primitives import creature_kernels, rng, terrain_kernels
+from primitives.creature_kernels import Herd, Team
+from primitives.macrafter_kernels import see
+from primitives.rng import SEED_LIMIT
+from primitives.terrain_kernels import Land
+from worlds.errors import ConfigError, UnsolvableMap
 from worlds.macrafter.config import MacrafterConfig
+from worlds.macrafter.numbers import table_numbers
 from worlds.macrafter.state import (
     ARROW_LETTERS,
     CREATURE_LETTERS,
     CREATURES,
+    ITEMS,
     MATERIAL_LETTERS,
     MATERIALS,
     RIPE_LETTER,
+    WALKABLE,
     MacrafterState,
     allocate,
 )
 from worlds.macrafter.table import Table, load_table
 
-__all__ = ["RIPE_AGE", "from_drawing"]
+__all__ = ["RIPE_AGE", "check_seed", "from_drawing", "start"]
 
-RIPE_AGE = 301
+RIPE_AGE = creature_kernels.RIPE_AGE + 1
 """Age at which a plant is ripe and stops ageing."""
 GRASS_LETTERS = "0123456789czpP"
 """Letters of things that are drawn standing on grass."""
 PATH_LETTERS = "k" + ARROW_LETTERS
 """Letters of things that are drawn standing on path."""
 PLAY_LABEL = 1
-"""Label of the stream that is kept in the state."""
+FIRST_TRY_LABEL = 100
+"""Labels of the stream that is kept in the state, and of that of the first try at a map."""
+NOISE_SEEDS = 2**31 - 1
+CLEARED = ("tree", "stone")
+"""Sources a team can clear away, and so pass."""
+NEEDED = ("tree", "stone", "coal", "iron", "diamond")
+"""Sources of which a solvable map has at least one."""
+PICKAXES = ITEMS[10:13]
+STATIONS = ("table", "furnace")
+
+
+def check_seed(seed: object) -> int:
+    """`seed` itself. Raises ConfigError unless it is an integer 0..2**63-1."""
+    is_integer = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not is_integer or not 0 <= int(seed) < SEED_LIMIT:  # type: ignore[call-overload]
+        raise ConfigError(f"seed is {seed!r}; allowed: an integer 0..{SEED_LIMIT - 1}")
+    return int(seed)  # type: ignore[call-overload, no-any-return]
+
+
+# --- by chance -----------------------------------------------------------------------------------
+
+
+class _Plan(NamedTuple):
+    """What generation asks of a configuration.
+
+    is_passable: [13] bool. need, wanted: [13] int32, agents and usable cells asked of a source.
+    is_on: [3] bool, cows, zombies, skeletons. health: [6] int64, of new creatures by kind.
+    """
+
+    is_passable: NDArray[np.bool_]
+    need: NDArray[np.int32]
+    wanted: NDArray[np.int32]
+    is_on: NDArray[np.bool_]
+    health: NDArray[np.int64]
+
+
+class _Draft(NamedTuple):
+    """Buffers of one try: noise permutation and its source [256], tunnels and region [H, W],
+    usable cells of each source [13]."""
+
+    source: NDArray[np.int64]
+    perm: NDArray[np.int64]
+    is_tunnel: NDArray[np.bool_]
+    region: NDArray[np.bool_]
+    usable: NDArray[np.int32]
+
+
+def start(config: MacrafterConfig, table: Table, seed: int, worlds: int = 1) -> MacrafterState:
+    """A fresh batch of `worlds` worlds; world b is that of seed + b, modulo 2**63.
+
+    Raises ConfigError for a bad seed, UnsolvableMap when no map was found.
+    """
+    first, shape = check_seed(seed), config.shape
+    state = allocate(worlds, config.agents, *shape)
+    numbers = table_numbers(config, table)
+    plan = _plan(config, table)
+    draft = _Draft(
+        np.zeros(terrain_kernels.PERMUTATION, np.int64),
+        np.zeros(terrain_kernels.PERMUTATION, np.int64),
+        np.zeros(shape, np.bool_),
+        np.zeros(shape, np.bool_),
+        np.zeros(len(MATERIALS), np.int32),
+    )
+    state.light[:] = numbers.light[0]
+    for b in range(worlds):
+        _start_one(state, b, (first + b) % SEED_LIMIT, config, plan, draft)
+        _see(state, b, numbers.settings)
+    return state
+
+
+def _start_one(
+    state: MacrafterState,
+    b: int,
+    seed: int,
+    config: MacrafterConfig,
+    plan: _Plan,
+    draft: _Draft,
+) -> None:
+    root, stream = np.zeros(2, np.uint64), np.zeros(2, np.uint64)
+    rng.start(root, np.uint64(seed))
+    for attempt in range(config.solvable_tries):
+        rng.fork(root, FIRST_TRY_LABEL + attempt, stream)
+        if _try(state, b, config, plan, draft, stream):
+            rng.fork(root, PLAY_LABEL, state.stream[b])
+            return
+    raise UnsolvableMap(_shortage(seed, config, plan, draft))
+
+
+def _try(
+    state: MacrafterState,
+    b: int,
+    config: MacrafterConfig,
+    plan: _Plan,
+    draft: _Draft,
+    stream: NDArray[np.uint64],
+) -> bool:
+    """Fill world `b` from `stream`; whether the map holds and suffices the team."""
+    material, cells = state.material[b], state.agent_cell[b]
+    is_together = config.spawn == "together"
+    terrain_kernels.fill_permutation(rng.next_below(stream, NOISE_SEEDS), draft.source, draft.perm)
+    terrain_kernels.fill_terrain(draft.perm, stream, material, draft.is_tunnel)
+    terrain_kernels.mark_region(material, plan.is_passable, is_together, draft.region)
+    draft.usable[:] = 0
+    if is_together:
+        is_placed = _start_together(material, draft.region, cells)
+    else:
+        where = draft.region if config.ensure_solvable else np.ones_like(draft.region)
+        is_placed = terrain_kernels.start_scattered(material, where, stream, cells)
+    if not is_placed:
+        return False
+    if config.ensure_solvable:
+        terrain_kernels.count_usable(material, draft.region, plan.need, config.reach, draft.usable)
+        if (draft.usable < plan.wanted).any():
+            return False
+    state.occupant[b, cells[:, 0], cells[:, 1]] = np.arange(1, config.agents + 1)
+    land = Land(material, state.occupant[b])
+    herd = Herd(
+        state.creature_kind[b],
+        state.creature_cell[b],
+        state.creature_health[b],
+        state.creature_timer[b],
+        state.creature_facing[b],
+        state.creature_serial[b],
+        state.creature_born[b],
+        state.next_serial[b : b + 1],
+    )
+    creature_kernels.scatter_creatures(
+        land, herd, cells, stream, draft.is_tunnel, plan.is_on, plan.health
+    )
+    return True
+
+
+def _start_together(
+    material: NDArray[np.uint8], region: NDArray[np.bool_], cells: NDArray[np.int16]
+) -> bool:
+    """Put agent 0, 1, ... on the grass of `region` nearest to the middle; False if it is too small.
+
+    Nearest by (squared distance, row, column). cells: [A, 2] int16, overwritten on success.
+    """
+    height, width = material.shape
+    grass = np.flatnonzero(region & (material == MATERIALS.index("grass")))
+    if len(grass) < len(cells):
+        return False
+    rows, columns = np.divmod(grass, width)
+    near = (rows - height // 2) ** 2 + (columns - width // 2) ** 2
+    first = np.sort(near * material.size + grass)[: len(cells)] % material.size
+    cells[:, 0], cells[:, 1] = np.divmod(first, width)
+    return True
+
+
+def _see(state: MacrafterState, b: int, settings: NDArray[np.int64]) -> None:
+    """Let the agents of world `b` see for the first time."""
+    team = Team(
+        state.agent_cell[b],
+        state.agent_facing[b],
+        state.agent_harm[b],
+        state.is_alive[b],
+        state.is_asleep[b],
+        state.inventory[b],
+        state.counters[b],
+        state.achievements[b],
+    )
+    see(state.material[b], team, settings, state.known[b])
+
+
+def _plan(config: MacrafterConfig, table: Table) -> _Plan:
+    need = np.zeros(len(MATERIALS), np.int32)
+    for source, row in table.collect.items():
+        if source != "grass" or config.plants:
+            need[MATERIALS.index(source)] = row.agents
+    passable = [
+        name in WALKABLE or (name in CLEARED and 0 < need[i] <= config.agents)
+        for i, name in enumerate(MATERIALS)
+    ]
+    health = [table.creature[kind].health if kind in table.creature else 0 for kind in CREATURES]
+    return _Plan(
+        is_passable=np.array(passable, np.bool_),
+        need=need,
+        wanted=_wanted(config, table),
+        is_on=np.array([config.cows, config.zombies, config.skeletons], np.bool_),
+        health=np.array(health, np.int64),
+    )
+
+
+def _wanted(config: MacrafterConfig, table: Table) -> NDArray[np.int32]:
+    """Usable cells a solvable map has of each source: enough for all pickaxes and two stations."""
+    wanted = np.zeros(len(MATERIALS), np.int32)
+    for source in NEEDED:
+        if source in table.collect:
+            row = table.collect[source]
+            each = sum(table.make[tool].uses.get(row.gives, 0) for tool in PICKAXES)
+            once = sum(table.place[station].uses.get(row.gives, 0) for station in STATIONS)
+            units, yielded = config.agents * each + once, row.amount * row.agents
+            wanted[MATERIALS.index(source)] = max(1, -(-units // yielded))
+    if config.vitals and "water" in table.collect:
+        wanted[MATERIALS.index("water")] = 1
+    return wanted
+
+
+def _shortage(seed: int, config: MacrafterConfig, plan: _Plan, draft: _Draft) -> str:
+    """Why the last try failed, in one sentence."""
+    rows, columns = config.shape
+    short = [
+        f"{name} {draft.usable[i]} of {plan.wanted[i]}"
+        for i, name in enumerate(MATERIALS)
+        if config.ensure_solvable and draft.usable[i] < plan.wanted[i]
+    ]
+    if not draft.usable.any():
+        short = [*short, "or grass cells to start on"]
+    return (
+        f"no map for {config.agents} agents on {rows} x {columns} cells in "
+        f"{config.solvable_tries} tries, seed {seed}; the last one was short of "
+        f"{', '.join(short)}"
+    )
+
+
+# --- by hand -------------------------------------------------------------------------------------
 
 
 def from_drawing(text: str, config: MacrafterConfig) -> MacrafterState:
@@ -42,11 +268,13 @@ def from_drawing(text: str, config: MacrafterConfig) -> MacrafterState:
     agents = _agents(rows)
     state = allocate(1, len(agents), len(rows), len(rows[0]))
     table = load_table(config)
+    numbers = table_numbers(config, table)
+    state.light[:] = numbers.light[0]
     for r, line in enumerate(rows):
         for c, letter in enumerate(line):
             _put(state, (r, c), letter, table)
     _start_stream(state.stream[0], config.seed)
-    _see(state, config.view)
+    _see(state, 0, numbers.settings)
     return state
 
 
@@ -131,12 +359,3 @@ def _start_stream(stream: np.ndarray, seed: int) -> None:
     root = np.zeros(2, np.uint64)
     rng.start(root, np.uint64(seed))
     rng.fork(root, PLAY_LABEL, stream)
-
-
-def _see(state: MacrafterState, view: tuple[int, int]) -> None:
-    """Every agent of the one world sees what is around it."""
-    up, left = view[0] // 2, view[1] // 2
-    for agent, (row, column) in enumerate(state.agent_cell[0].tolist()):
-        rows = slice(max(0, row - up), row + up + 1)
-        columns = slice(max(0, column - left), column + left + 1)
-        state.known[0, agent, rows, columns] = state.material[0, rows, columns]

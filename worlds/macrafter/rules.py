@@ -1,15 +1,29 @@
-"""Start, step and copies of MA-Crafter."""
+"""Start, step and copies of MA-Crafter, and what is read from its states."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from worlds.api import AgentId, Stepped
+import numpy as np
+from numpy.typing import NDArray
+
+from primitives import macrafter_kernels as kernels
+from primitives.attempt_kernels import MacrafterWork
+from worlds.api import NO_TASK, AgentId, Json, Report, Stepped
+from worlds.errors import IllegalAction, LayoutError
 from worlds.macrafter.config import MacrafterConfig
-from worlds.macrafter.state import ACTIONS, MacrafterState
+from worlds.macrafter.generate import start
+from worlds.macrafter.numbers import table_numbers
+from worlds.macrafter.reports import frame, legend, report
+from worlds.macrafter.state import ACTIONS, ITEMS, MacrafterState
 from worlds.macrafter.table import Table
 
 __all__ = ["MacrafterRules"]
+
+NO_ARGUMENT = kernels.NOT_GIVEN
+OBSERVED = ("view", "inventory", "self")
+VIEW_LAYERS = 3
+BODY_COLUMNS = 6
 
 
 class MacrafterRules:
@@ -19,22 +33,136 @@ class MacrafterRules:
         self.config, self.table = config, table
         self.agents = config.agents
         self.actions = ACTIONS
-        self.argument_count = 3
+        self.argument_count = kernels.ARGUMENTS
+        self.legend: Json = legend()
+        self._numbers = table_numbers(config, table)
+        self._work: MacrafterWork | None = None
+        self._work_size: tuple[int, ...] = ()
+
+    # --- changing a state ------------------------------------------------------------------------
 
     def reset(self, seed: int, worlds: int = 1) -> MacrafterState:
-        """A fresh batch; world b gets seed + b."""
-        raise NotImplementedError
+        """A fresh batch; world b gets seed + b. Raises ConfigError, UnsolvableMap."""
+        return start(self.config, self.table, seed, worlds)
 
     def step(
         self,
         state: MacrafterState,
-        actions: np.ndarray,
-        declared: np.ndarray | None = None,
-        arguments: np.ndarray | None = None,
+        actions: NDArray[Any],
+        declared: NDArray[Any] | None = None,
+        arguments: NDArray[Any] | None = None,
     ) -> Stepped:
-        """Play one step in place."""
-        raise NotImplementedError
+        """Play one step in place; worlds that are over stay as they are and reward 0.
+
+        actions, declared: [B, A] int32. arguments: [B, A, 3] int32, recipient, item index and
+        quantity of a share, NO_ARGUMENT for none. Entries of the dead are not read.
+        Raises LayoutError for another shape or dtype; IllegalAction for a bad entry, or when all
+        worlds are over; then the state is unchanged.
+        """
+        team = state.agent_cell.shape[:2]
+        actions = _checked("actions", actions, team)
+        declared = _given("declared", declared, team, NO_TASK)
+        arguments = _given("arguments", arguments, (*team, self.argument_count), NO_ARGUMENT)
+        rewards = np.empty(team, np.float32)
+        fault = kernels.step_many(
+            state, self._buffers(state), self._numbers, actions, declared, arguments, rewards
+        )
+        if fault != kernels.LEGAL:
+            raise IllegalAction(self._complaint(fault, actions, declared, arguments))
+        return Stepped(rewards, state.is_terminated.copy(), state.is_truncated.copy())
+
+    def reseed(self, state: MacrafterState, keys: NDArray[np.uint64]) -> None:
+        """keys: [B] uint64; (key, 0) becomes each world's stream."""
+        state.stream[:, 0] = keys
+        state.stream[:, 1] = 0
+
+    def clone(self, state: MacrafterState, copies: int = 1) -> MacrafterState:
+        """The one world of `state` copied into a batch of `copies`."""
+        if copies == 1:
+            return MacrafterState(*[array.copy() for array in state])
+        return MacrafterState(*[np.repeat(array, copies, axis=0) for array in state])
+
+    def _buffers(self, state: MacrafterState) -> MacrafterWork:
+        size = (*state.is_alive.shape[1:], *state.material.shape[1:], state.creature_kind.shape[1])
+        if self._work is None or size != self._work_size:
+            self._work, self._work_size = kernels.macrafter_work(*size), size
+        return self._work
+
+    def _complaint(
+        self,
+        fault: int,
+        actions: NDArray[np.int32],
+        declared: NDArray[np.int32],
+        arguments: NDArray[np.int32],
+    ) -> str:
+        """A sentence on the bad entry the kernel found."""
+        worlds, agents = actions.shape
+        if fault == kernels.ALL_OVER:
+            return "step after the end; allowed: none, reset first"
+        what, place = divmod(fault, worlds * agents)
+        world, agent = divmod(place, agents)
+        whose = f"agent_{agent}" if worlds == 1 else f"agent_{agent} of world {world}"
+        if what == 0:
+            allowed = ", ".join(f"{number} {name}" for number, name in enumerate(ACTIONS))
+            return f"action of {whose} is {actions[world, agent]}; allowed: {allowed}"
+        if what == 1:
+            return f"declared task of {whose} is {declared[world, agent]}; allowed: -1 or a number"
+        return (
+            f"arguments of the share of {whose} are {arguments[world, agent].tolist()}; allowed: "
+            f"recipient 0..{agents - 1}, item 0..{len(ITEMS) - 1}, quantity "
+            f"0..{self.config.item_cap}, or -1 for all three"
+        )
+
+    # --- reading a batch of one ------------------------------------------------------------------
 
     def living(self, state: MacrafterState) -> tuple[AgentId, ...]:
         """Agents that are alive, ascending."""
         return tuple(np.flatnonzero(state.is_alive[0]).tolist())
+
+    def observe(self, state: MacrafterState, agent: AgentId) -> dict[str, NDArray[Any]]:
+        """What one agent observes.
+
+        `view` [R, C, 3] int16, material, object code, agent id + 1; `inventory` [I] int16;
+        `self` [6] int32, row, column, facing, is asleep, light in percent, step.
+        """
+        own = slice(agent, agent + 1)
+        alone = state._replace(
+            agent_cell=state.agent_cell[:, own],
+            agent_facing=state.agent_facing[:, own],
+            is_alive=state.is_alive[:, own],
+            is_asleep=state.is_asleep[:, own],
+            inventory=state.inventory[:, own],
+        )
+        return {name: array[0, 0] for name, array in self.observe_all(alone).items()}
+
+    def observe_all(self, state: MacrafterState) -> dict[str, NDArray[Any]]:
+        """What every agent of a batch observes: the arrays of `observe` with [B, A] in front."""
+        team = state.agent_cell.shape[:2]
+        view = np.empty((*team, *self.config.view, VIEW_LAYERS), np.int16)
+        inventory = np.empty((*team, len(ITEMS)), np.int16)
+        body = np.empty((*team, BODY_COLUMNS), np.int32)
+        kernels.look_many(state, view, inventory, body)
+        return {"view": view, "inventory": inventory, "self": body}
+
+    def report(self, state: MacrafterState) -> Report:
+        """Plain facts of the last step."""
+        return report(state, self.table)
+
+    def frame(self, state: MacrafterState) -> dict[str, NDArray[Any]]:
+        """Small integer layers, enough to draw the world; `legend` names their values."""
+        return frame(state)
+
+
+def _checked(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.int32]:
+    if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != np.int32:
+        seen = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array)
+        raise LayoutError(f"{name} is {seen}; allowed: int32 {shape}")
+    return np.ascontiguousarray(array)
+
+
+def _given(
+    name: str, array: NDArray[Any] | None, shape: tuple[int, ...], default: int
+) -> NDArray[np.int32]:
+    if array is None:
+        return np.full(shape, default, np.int32)
+    return _checked(name, array, shape)

@@ -17,6 +17,7 @@ __all__ = [
     "ATTEMPT_ACTIONS",
     "ATTEMPT_COLUMNS",
     "COLUMN",
+    "COUNTERS",
     "CREATURES",
     "CREATURE_LETTERS",
     "FACINGS",
@@ -28,6 +29,7 @@ __all__ = [
     "MATERIAL_LETTERS",
     "NOWHERE",
     "OBJECTS",
+    "OBJECT_AGENT",
     "OUTCOMES",
     "PLACES",
     "REASONS",
@@ -73,14 +75,11 @@ FACINGS = DIRECTION_NAMES
 ARROW_LETTERS = "^v<>"
 """The letter of an arrow, by facing."""
 RIPE_LETTER = "P"
+OBJECT_AGENT = len(MATERIALS)
 OBJECTS = {
     0: "none",
-    13: "agent",
-    14: "cow",
-    15: "zombie",
-    16: "skeleton",
-    17: "arrow",
-    18: "plant",
+    OBJECT_AGENT: "agent",
+    **{OBJECT_AGENT + kind: name for kind, name in enumerate(CREATURES) if kind > 0},
 }
 """Names of object codes in views, frames and `state()`."""
 
@@ -105,6 +104,9 @@ ITEMS = (
 VITALS = ITEMS[:4]
 """Items that are neither shared nor carried."""
 VITAL_CAP = 9
+
+COUNTERS = ("hunger", "thirst", "fatigue", "recovery")
+"""Names of the columns of `counters`."""
 
 MAKES = ITEMS[10:]
 """Items made at stations, in the order of the `make` actions."""

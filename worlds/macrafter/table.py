@@ -12,6 +12,7 @@ from worlds.errors import ConfigError
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.state import (
     ACHIEVEMENTS,
+    COUNTERS,
     CREATURES,
     ITEMS,
     MAKES,
@@ -59,6 +60,7 @@ class CollectRow(NamedTuple):
     tool: str | None
     gives: str
     amount: int
+    resets: str | None
     leaves: str
     chance: float
     base_score: int
@@ -74,6 +76,7 @@ class CreatureRow(NamedTuple):
     health: int
     gives: str | None
     amount: int
+    resets: str | None
     achievement: str
 
 
@@ -137,17 +140,15 @@ def _read(name: str) -> dict[str, Any]:
     """Rows by section; a fresh copy."""
     variant = name if name in VARIANTS else None
     path = Path(__file__).with_name("table.toml") if variant else Path(name)
-    return _resolve(tomllib.loads(_text_of(path)), variant)
+    return {section: _resolve(rows, variant) for section, rows in _parse(path).items()}
 
 
-def _text_of(path: Path) -> str:
+def _parse(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text("utf-8")
-        tomllib.loads(text)
+        return tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         allowed = f"{', '.join(VARIANTS)}, or the path of a TOML file"
         raise ConfigError(f"table is {str(path)!r}: {error}; allowed: {allowed}") from error
-    return text
 
 
 def _resolve(value: Any, variant: str | None) -> Any:
@@ -203,12 +204,16 @@ _COUNT = (lambda value: _is_count(value, 1), "an integer >= 1")
 _AMOUNT = (lambda value: _is_count(value, 0), "an integer >= 0")
 _USES = (_is_uses, f"counts >= 1 of {', '.join(ITEMS[len(VITALS) :])}")
 
+_RESETS = (lambda value: value in ("", *COUNTERS), f'"" or {", ".join(COUNTERS)}')
+_OPTIONAL = ("resets",)
+
 _CELLS: Mapping[str, Mapping[str, Any]] = {
     "collect": {
         "agents": _COUNT,
         "tool": (lambda value: value in ("", *TOOLS), f'"" or {", ".join(TOOLS)}'),
         "gives": (lambda value: value in ITEMS[1:], ", ".join(ITEMS[1:])),
         "amount": _COUNT,
+        "resets": _RESETS,
         "leaves": (lambda value: value in _GROUND, ", ".join(_GROUND)),
         "chance": (
             lambda value: type(value) in (int, float) and 0 <= value <= 1,
@@ -224,6 +229,7 @@ _CELLS: Mapping[str, Mapping[str, Any]] = {
         "health": _AMOUNT,
         "gives": (lambda value: value in ("", *ITEMS[1:]), f'"" or {", ".join(ITEMS[1:])}'),
         "amount": _AMOUNT,
+        "resets": _RESETS,
         "achievement": (lambda value: value in ACHIEVEMENTS, ", ".join(ACHIEVEMENTS)),
     },
     "make": {
@@ -279,6 +285,8 @@ def _cell_finding(row_key: str, row: Mapping[str, Any], column: str) -> Iterator
     if column not in columns:
         yield f"{row_key} has {column}; allowed: {', '.join(columns)}"
     elif column not in row:
+        if column in _OPTIONAL:
+            return
         yield f"{row_key} has no {column}; allowed: {columns[column][1]}"
     elif not columns[column][0](row[column]):
         yield f"{row_key}.{column} is {row[column]!r}; allowed: {columns[column][1]}"
@@ -290,7 +298,8 @@ def _joint_findings(cells: Mapping[str, Any]) -> Iterator[str]:
     for name, row in cells["collect"].items():
         if row["gives"] in given:
             other = given[row["gives"]]
-            yield f"collect.{name}.gives is {row['gives']!r}, as collect.{other}; allowed: one source"
+            key = f"collect.{name}.gives"
+            yield f"{key} is {row['gives']!r}, as that of {other}; allowed: one source an item"
         given[row["gives"]] = name
     had = {*given, *cells["make"], *(row["gives"] for row in cells["creature"].values())}
     for key, item in _wanted(cells):
@@ -359,6 +368,7 @@ def _build(cells: Mapping[str, Any], config: MacrafterConfig, lowered: dict[str,
                 row["health"] or health.get(name, 1),
                 row["gives"] or None,
                 row["amount"],
+                row.get("resets") or None,
                 row["achievement"],
             )
             for name, row in rows("creature")
@@ -384,6 +394,7 @@ def _collect_row(source: str, row: Mapping[str, Any]) -> CollectRow:
         row["tool"] or None,
         row["gives"],
         row["amount"],
+        row.get("resets") or None,
         row["leaves"],
         float(row["chance"]),
         row["base_score"],

@@ -1,0 +1,586 @@
+"""The step of MA-Crafter: its stages in order, and what an agent sees.
+
+Agents are walked by id. Collect, craft, place and share read cells and facings as they were at
+the start of the step, because nobody moves before them.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from primitives.actions import NO_ATTEMPT, NO_TASK
+from primitives.attempt_kernels import (
+    ACT,
+    ACTIONS,
+    ACTIVE_RADIUS,
+    AGENT,
+    ANYWHERE,
+    BALANCED,
+    BALANCED_HEALTH,
+    CREATURE,
+    DRINK,
+    ENERGY,
+    FOOD,
+    GROUND,
+    HAS_BALANCE,
+    HAS_FIRST,
+    HAS_VITALS,
+    HEALTH,
+    IDLE,
+    IS_CRAFTER_REWARD,
+    ITEMS,
+    MAX_STEPS,
+    MOVE,
+    NO_ARGUMENTS,
+    NO_SUCH_RECIPIENT,
+    NONE,
+    NOOP,
+    NOT_SHAREABLE,
+    NOT_TIRED,
+    NOTHING_TO_GIVE,
+    RECIPIENT_FULL,
+    SHARE,
+    SHARE_RADIUS,
+    SLEEP,
+    START_HEALTH,
+    TOO_FAR,
+    VIEW_COLUMNS,
+    VIEW_ROWS,
+    VITALS,
+    WALL,
+    WORK_COLUMNS,
+    MacrafterTable,
+    MacrafterWork,
+    Record,
+    conclude,
+    win,
+)
+from primitives.balance_kernels import SPECIES, balance, make_chunks
+from primitives.collect_kernels import collect
+from primitives.compile import in_place, inlined
+from primitives.creature_kernels import (
+    FREE,
+    HARM_LAVA,
+    HARM_NEEDS,
+    Herd,
+    Team,
+    link_agents,
+    move_creatures,
+    unlink_agents,
+)
+from primitives.grid import DIRECTIONS, DOWN, LEFT, RIGHT, UP
+from primitives.recipe_kernels import craft, place
+from primitives.terrain_kernels import IS_WALKABLE, LAVA, Land, is_on_map
+
+WAKE_UP = 21
+"""The achievement of a full sleep."""
+MOVE_DIRECTION = np.array([LEFT, RIGHT, UP, DOWN])
+"""Directions of the actions from MOVE on."""
+ARGUMENTS = 3
+RECIPIENT, GIFT, QUANTITY = range(ARGUMENTS)
+"""Columns of `arguments`."""
+NOT_GIVEN = -1
+NOWHERE = -1
+DAY = 300
+FULL_SLEEP = 9
+"""Energy with which a sleeper wakes and nobody falls asleep."""
+BALANCE_PERIOD = 10
+
+HUNGER, THIRST, FATIGUE, RECOVERY = range(4)
+"""Columns of `counters`."""
+HUNGER_LIMIT, THIRST_LIMIT = 50, 40
+REST_LIMIT, FATIGUE_LIMIT = -10, 30
+HEAL_LIMIT, STARVE_LIMIT = 50, -30
+AWAKE_RATE, ASLEEP_RATE = 2, 1
+HEAL_RATE, HEAL_RATE_ASLEEP = 2, 4
+STARVE_RATE, STARVE_RATE_ASLEEP = -2, -1
+HEALTH_REWARD = 10.0
+"""Health points worth one point of reward."""
+
+OBJECT_AGENT = 13
+"""Object code of an agent; that of a creature is this and its kind."""
+PERCENT = 100.0
+
+LEGAL = -1
+ALL_OVER = -2
+
+
+def macrafter_work(agents: int, height: int, width: int, slots: int) -> MacrafterWork:
+    """Buffers for worlds of `agents` agents and `slots` creatures on maps of that size."""
+    return MacrafterWork(
+        np.zeros((agents, WORK_COLUMNS), np.int64),
+        np.zeros(agents, np.int64),
+        make_chunks(height, width, agents, slots),
+    )
+
+
+# --- the step ------------------------------------------------------------------------------------
+
+
+@in_place
+def step_many(
+    state: Any,
+    work: MacrafterWork,
+    table: MacrafterTable,
+    actions: NDArray[np.int32],
+    declared: NDArray[np.int32],
+    arguments: NDArray[np.int32],
+    rewards: NDArray[np.float32],
+) -> int:
+    """Step every world of a batch that goes on; LEGAL, ALL_OVER, or the first bad entry.
+
+    state: the NamedTuple of arrays of `worlds.macrafter.state`.
+    actions, declared: [B, A] int32. arguments: [B, A, ARGUMENTS] int32. rewards: [B, A] float32,
+    overwritten; 0 in worlds that are over. The entry is the flat index of an action, that plus
+    B * A of a declared task, or that plus 2 * B * A of an agent's arguments; then nothing has
+    changed.
+    """
+    fault = first_fault(state.is_alive, state.is_truncated, table.cap, actions, declared, arguments)
+    if fault != LEGAL:
+        return fault
+    rewards[:] = 0.0
+    for w in range(actions.shape[0]):
+        if not (state.is_truncated[w] or all_dead(state.is_alive[w])):
+            step_one(state, w, work, table, actions[w], declared[w], arguments[w], rewards[w])
+    return LEGAL
+
+
+@in_place
+def all_dead(is_alive: NDArray[np.bool_]) -> bool:
+    """Whether nobody is alive; is_alive: [A] bool."""
+    living = 0
+    for agent in range(len(is_alive)):
+        living += is_alive[agent]
+    return living == 0
+
+
+@in_place
+def first_fault(
+    is_alive: NDArray[np.bool_],
+    is_truncated: NDArray[np.bool_],
+    cap: NDArray[np.int16],
+    actions: NDArray[np.int32],
+    declared: NDArray[np.int32],
+    arguments: NDArray[np.int32],
+) -> int:
+    """The first bad entry of a live agent in a world that goes on, as `step_many` numbers it;
+    LEGAL if there is none, ALL_OVER if no world goes on."""
+    worlds, agents = actions.shape
+    verdict = ALL_OVER
+    for w in range(worlds):
+        for agent in range(agents):
+            if is_alive[w, agent] and not is_truncated[w]:
+                verdict = LEGAL
+                if not NOOP <= actions[w, agent] < ACTIONS:
+                    return w * agents + agent
+                if declared[w, agent] < NO_TASK:
+                    return (worlds + w) * agents + agent
+                if actions[w, agent] == SHARE:
+                    if not is_gift(arguments[w, agent], agents, np.int64(cap[ITEMS - 1])):
+                        return (2 * worlds + w) * agents + agent
+    return verdict
+
+
+@in_place
+def is_gift(gift: NDArray[np.int32], agents: int, cap: int) -> bool:
+    """Whether the arguments [ARGUMENTS] of a share are in range, or none are given at all."""
+    recipient, item, quantity = gift[RECIPIENT], gift[GIFT], gift[QUANTITY]
+    if recipient == NOT_GIVEN and item == NOT_GIVEN and quantity == NOT_GIVEN:
+        return True
+    return 0 <= recipient < agents and 0 <= item < ITEMS and 0 <= quantity <= cap
+
+
+@inlined
+def step_one(
+    state: Any,
+    w: int,
+    work: MacrafterWork,
+    table: MacrafterTable,
+    actions: NDArray[np.int32],
+    declared: NDArray[np.int32],
+    arguments: NDArray[np.int32],
+    rewards: NDArray[np.float32],
+) -> None:
+    """Play one step of world `w`; legal inputs of its A agents, rewards [A] all 0."""
+    land = Land(state.material[w], state.occupant[w])
+    herd = Herd(
+        state.creature_kind[w],
+        state.creature_cell[w],
+        state.creature_health[w],
+        state.creature_timer[w],
+        state.creature_facing[w],
+        state.creature_serial[w],
+        state.creature_born[w],
+        state.next_serial[w : w + 1],
+    )
+    team = Team(
+        state.agent_cell[w],
+        state.agent_facing[w],
+        state.agent_harm[w],
+        state.is_alive[w],
+        state.is_asleep[w],
+        state.inventory[w],
+        state.counters[w],
+        state.achievements[w],
+    )
+    record = Record(
+        state.agent_outcome[w],
+        state.agent_reason[w],
+        state.agent_part[w],
+        state.agent_attempt[w],
+        state.attempt_count[w : w + 1],
+        state.attempts[w],
+        state.attempt_score[w],
+        state.score[w : w + 1],
+        rewards,
+    )
+    state.step[w] += 1
+    step = np.int64(state.step[w])
+    state.light[w] = table.light[step % DAY]
+    begin(team, record, work.agent, actions)
+    wake(team, work.agent)
+    collect(land, herd, team, record, work, table, state.stream[w], declared)
+    craft(land, team, record, work, table)
+    place(land, herd, team, record, work, table, step)
+    share(team, record, work.agent, table, arguments, state.share_amount[w])
+    move(land, team, record, work.agent)
+    sleep(team, record, work.agent)
+    needs(team, table, state.last_health[w])
+    link_agents(team, work.chunks)
+    radius = table.settings[ACTIVE_RADIUS]
+    move_creatures(land, herd, team, work.chunks, state.stream[w], step, radius)
+    if table.settings[HAS_BALANCE] and step % BALANCE_PERIOD == 0:
+        is_on = table.settings[BALANCED : BALANCED + SPECIES]
+        health = table.settings[BALANCED_HEALTH : BALANCED_HEALTH + SPECIES]
+        light = state.light[w]
+        balance(land, herd, team, work.chunks, state.stream[w], step, light, is_on, health)
+    unlink_agents(team, work.chunks)
+    has_living = end(land, team, record, work.agent, table.settings, state.is_terminated[w])
+    state.is_truncated[w] = has_living and step >= table.settings[MAX_STEPS]
+    see(land.material, team, table.settings, state.known[w])
+
+
+# --- begin, wake ---------------------------------------------------------------------------------
+
+
+@in_place
+def begin(team: Team, record: Record, doing: NDArray[np.int64], actions: NDArray[np.int32]) -> None:
+    """Clear the records of the last step; doing: work.agent."""
+    for row in range(record.count[0]):
+        record.attempts[row, :] = 0
+        record.points[row] = 0.0
+    record.count[0] = 0
+    for agent in range(len(actions)):
+        record.outcome[agent] = IDLE
+        record.reason[agent] = NONE
+        record.part[agent] = 0
+        record.row[agent] = NO_ATTEMPT
+        team.harm[agent] = 0
+        doing[agent, ACT] = actions[agent] if team.is_alive[agent] else NOOP
+        doing[agent, START_HEALTH] = team.inventory[agent, HEALTH]
+        doing[agent, HAS_FIRST] = 0
+
+
+@in_place
+def wake(team: Team, doing: NDArray[np.int64]) -> None:
+    """Let tired sleepers sleep on whatever was sent, and wake the others."""
+    for agent in range(len(team.is_asleep)):
+        if team.is_asleep[agent]:
+            if team.inventory[agent, ENERGY] < FULL_SLEEP:
+                doing[agent, ACT] = SLEEP
+            else:
+                team.is_asleep[agent] = False
+                win(team.achievements, doing, agent, np.int64(WAKE_UP))
+
+
+# --- share, move, sleep --------------------------------------------------------------------------
+
+
+@in_place
+def share(
+    team: Team,
+    record: Record,
+    doing: NDArray[np.int64],
+    table: MacrafterTable,
+    arguments: NDArray[np.int32],
+    given: NDArray[np.int16],
+) -> None:
+    """Hand items over, by giver; nobody gives what it got in this stage.
+
+    given: [A] int16, overwritten; units of each giver.
+    """
+    for agent in range(len(given)):
+        given[agent] = 0
+        if doing[agent, ACT] == SHARE and arguments[agent, GIFT] != NOT_GIVEN:
+            given[agent] = team.inventory[agent, arguments[agent, GIFT]]
+    for agent in range(len(given)):
+        if doing[agent, ACT] == SHARE:
+            stock = np.int64(given[agent])
+            failure, amount = _hand_over(team, table, agent, arguments[agent], stock)
+            given[agent] = amount
+            conclude(record, agent, failure)
+
+
+@in_place
+def _hand_over(
+    team: Team, table: MacrafterTable, agent: int, gift: NDArray[np.int32], stock: int
+) -> tuple[int, int]:
+    """Give part of `stock`; returns why not, or NONE, and the units given."""
+    recipient, item = np.int64(gift[RECIPIENT]), np.int64(gift[GIFT])
+    if recipient == NOT_GIVEN:
+        return NO_ARGUMENTS, 0
+    if recipient == agent or not team.is_alive[recipient]:
+        return NO_SUCH_RECIPIENT, 0
+    if item < VITALS:
+        return NOT_SHAREABLE, 0
+    here, there, radius = team.cell[agent], team.cell[recipient], table.settings[SHARE_RADIUS]
+    if radius != ANYWHERE and abs(here[0] - there[0]) + abs(here[1] - there[1]) > radius:
+        return TOO_FAR, 0
+    offer = min(np.int64(gift[QUANTITY]), stock)
+    if offer <= 0:
+        return NOTHING_TO_GIVE, 0
+    room = np.int64(table.cap[item]) - np.int64(team.inventory[recipient, item])
+    if room <= 0:
+        return RECIPIENT_FULL, 0
+    amount = min(offer, room)
+    team.inventory[agent, item] -= amount
+    team.inventory[recipient, item] += amount
+    return NONE, amount
+
+
+@in_place
+def move(land: Land, team: Team, record: Record, doing: NDArray[np.int64]) -> None:
+    """Turn and step, one agent after another; lava kills."""
+    for agent in range(len(team.is_alive)):
+        number = doing[agent, ACT] - MOVE
+        if 0 <= number < len(MOVE_DIRECTION):
+            direction = MOVE_DIRECTION[number]
+            team.facing[agent] = direction
+            row = team.cell[agent, 0] + DIRECTIONS[direction, 0]
+            column = team.cell[agent, 1] + DIRECTIONS[direction, 1]
+            failure = _hindrance(land, row, column)
+            conclude(record, agent, failure)
+            if failure == NONE:
+                _step_onto(land, team, agent, row, column)
+
+
+@in_place
+def _hindrance(land: Land, row: int, column: int) -> int:
+    """Why an agent cannot step onto a cell, or NONE."""
+    if not is_on_map(land, row, column):
+        return WALL
+    if land.occupant[row, column] != FREE:
+        return AGENT if land.occupant[row, column] > FREE else CREATURE
+    ground = land.material[row, column]
+    return NONE if IS_WALKABLE[ground] or ground == LAVA else GROUND
+
+
+@in_place
+def _step_onto(land: Land, team: Team, agent: int, row: int, column: int) -> None:
+    land.occupant[team.cell[agent, 0], team.cell[agent, 1]] = FREE
+    team.cell[agent, 0] = row
+    team.cell[agent, 1] = column
+    land.occupant[row, column] = agent + 1
+    if land.material[row, column] == LAVA:
+        team.inventory[agent, HEALTH] = 0
+        team.harm[agent] |= HARM_LAVA
+
+
+@in_place
+def sleep(team: Team, record: Record, doing: NDArray[np.int64]) -> None:
+    """Let whoever is tired fall asleep, or sleep on."""
+    for agent in range(len(team.is_asleep)):
+        if doing[agent, ACT] == SLEEP:
+            is_tired = team.inventory[agent, ENERGY] < FULL_SLEEP
+            team.is_asleep[agent] = is_tired
+            conclude(record, agent, NONE if is_tired else NOT_TIRED)
+
+
+# --- needs ---------------------------------------------------------------------------------------
+
+
+@in_place
+def needs(team: Team, table: MacrafterTable, last_health: NDArray[np.int16]) -> None:
+    """Run hunger, thirst, fatigue and recovery of everybody with health; pain wakes.
+
+    last_health: [A] int16, health after this stage, overwritten.
+    """
+    for agent in range(len(last_health)):
+        items = team.inventory[agent]
+        if team.is_alive[agent] and items[HEALTH] > 0:
+            if table.settings[HAS_VITALS]:
+                before = items[HEALTH]
+                _age(items, team.counters[agent], team.is_asleep[agent])
+                if items[HEALTH] < before:
+                    team.harm[agent] |= HARM_NEEDS
+            for item in range(ITEMS):
+                items[item] = min(max(items[item], 0), table.cap[item])
+            if items[HEALTH] < last_health[agent]:
+                team.is_asleep[agent] = False
+            last_health[agent] = items[HEALTH]
+
+
+@in_place
+def _age(items: NDArray[np.int16], counters: NDArray[np.int16], is_asleep: bool) -> None:
+    """One step of an agent's vitals; items [I] and counters [4] int16, in place."""
+    rate = ASLEEP_RATE if is_asleep else AWAKE_RATE
+    counters[HUNGER] += rate
+    if counters[HUNGER] > HUNGER_LIMIT:
+        counters[HUNGER] = 0
+        items[FOOD] -= 1
+    counters[THIRST] += rate
+    if counters[THIRST] > THIRST_LIMIT:
+        counters[THIRST] = 0
+        items[DRINK] -= 1
+    counters[FATIGUE] = min(counters[FATIGUE] - 1, 0) if is_asleep else counters[FATIGUE] + 1
+    if counters[FATIGUE] < REST_LIMIT:
+        counters[FATIGUE] = 0
+        items[ENERGY] += 1
+    elif counters[FATIGUE] > FATIGUE_LIMIT:
+        counters[FATIGUE] = 0
+        items[ENERGY] -= 1
+    if items[FOOD] > 0 and items[DRINK] > 0 and (items[ENERGY] > 0 or is_asleep):
+        counters[RECOVERY] += HEAL_RATE_ASLEEP if is_asleep else HEAL_RATE
+    else:
+        counters[RECOVERY] += STARVE_RATE_ASLEEP if is_asleep else STARVE_RATE
+    if counters[RECOVERY] > HEAL_LIMIT:
+        counters[RECOVERY] = 0
+        items[HEALTH] += 1
+    elif counters[RECOVERY] < STARVE_LIMIT:
+        counters[RECOVERY] = 0
+        items[HEALTH] -= 1
+
+
+# --- end, see ------------------------------------------------------------------------------------
+
+
+@in_place
+def end(
+    land: Land,
+    team: Team,
+    record: Record,
+    doing: NDArray[np.int64],
+    settings: NDArray[np.int64],
+    is_terminated: NDArray[np.bool_],
+) -> bool:
+    """Take the dead off the map and pay rewards by health; whether anybody is left.
+
+    is_terminated: [A] bool, set for the dead.
+    """
+    has_living = False
+    for agent in range(len(team.is_alive)):
+        if team.is_alive[agent]:
+            if team.inventory[agent, HEALTH] <= 0:
+                _die(land, team, agent)
+                is_terminated[agent] = True
+            else:
+                has_living = True
+            if settings[IS_CRAFTER_REWARD]:
+                gain = team.inventory[agent, HEALTH] - doing[agent, START_HEALTH]
+                record.reward[agent] = gain / HEALTH_REWARD + doing[agent, HAS_FIRST]
+    return has_living
+
+
+@in_place
+def _die(land: Land, team: Team, agent: int) -> None:
+    land.occupant[team.cell[agent, 0], team.cell[agent, 1]] = FREE
+    team.cell[agent, :] = NOWHERE
+    team.inventory[agent, HEALTH] = 0
+    team.inventory[agent, VITALS:] = 0
+    team.is_alive[agent] = False
+    team.is_asleep[agent] = False
+
+
+@in_place
+def see(
+    material: NDArray[np.uint8],
+    team: Team,
+    settings: NDArray[np.int64],
+    known: NDArray[np.uint8],
+) -> None:
+    """Write what every live agent sees into `known`; a sleeper sees its own cell.
+
+    material: [H, W] uint8. known: [A, H, W] uint8.
+    """
+    for agent in range(len(team.is_alive)):
+        if team.is_alive[agent]:
+            up, left = settings[VIEW_ROWS] // 2, settings[VIEW_COLUMNS] // 2
+            if team.is_asleep[agent]:
+                up, left = 0, 0
+            row, column = np.int64(team.cell[agent, 0]), np.int64(team.cell[agent, 1])
+            first, last = max(0, column - left), min(material.shape[1], column + left + 1)
+            for r in range(max(0, row - up), min(material.shape[0], row + up + 1)):
+                for c in range(first, last):
+                    known[agent, r, c] = material[r, c]
+
+
+@in_place
+def look_many(
+    state: Any,
+    view: NDArray[np.int16],
+    inventory: NDArray[np.int16],
+    body: NDArray[np.int32],
+) -> None:
+    """Write what every agent of a batch observes; the dead see nothing.
+
+    state: the NamedTuple of arrays of `worlds.macrafter.state`.
+    view: [B, A, R, C, 3] int16, material, object code, agent id + 1; centred on the agent.
+    inventory: [B, A, I] int16. body: [B, A, 6] int32, row, column, facing, is asleep, light in
+    percent, step. All overwritten.
+    """
+    for w in range(view.shape[0]):
+        land = Land(state.material[w], state.occupant[w])
+        light, step = math.floor(PERCENT * state.light[w]), np.int64(state.step[w])
+        for agent in range(view.shape[1]):
+            cell = state.agent_cell[w, agent]
+            for item in range(ITEMS):
+                inventory[w, agent, item] = state.inventory[w, agent, item]
+            body[w, agent, 0] = cell[0]
+            body[w, agent, 1] = cell[1]
+            body[w, agent, 2] = state.agent_facing[w, agent]
+            body[w, agent, 3] = state.is_asleep[w, agent]
+            body[w, agent, 4] = light
+            body[w, agent, 5] = step
+            if state.is_asleep[w, agent] or not state.is_alive[w, agent]:
+                view[w, agent, :] = 0
+            if state.is_asleep[w, agent]:
+                middle = view[w, agent, view.shape[2] // 2, view.shape[3] // 2]
+                _look_at(land, state.creature_kind[w], np.int64(cell[0]), np.int64(cell[1]), middle)
+            elif state.is_alive[w, agent]:
+                look(land, state.creature_kind[w], cell, view[w, agent])
+
+
+@in_place
+def look(
+    land: Land, kind: NDArray[np.uint8], cell: NDArray[np.int16], view: NDArray[np.int16]
+) -> None:
+    """Write what is around a cell into `view` [R, C, 3] int16, as in `look_many`.
+
+    kind: [K] uint8, of the creature in each slot.
+    """
+    rows, columns, _ = view.shape
+    top, west = cell[0] - rows // 2, cell[1] - columns // 2
+    height, width = land.material.shape
+    if top < 0 or west < 0 or top + rows > height or west + columns > width:
+        view[:] = 0
+    for r in range(max(0, -top), min(rows, height - top)):
+        for c in range(max(0, -west), min(columns, width - west)):
+            _look_at(land, kind, top + r, west + c, view[r, c])
+
+
+@in_place
+def _look_at(
+    land: Land, kind: NDArray[np.uint8], row: int, column: int, seen: NDArray[np.int16]
+) -> None:
+    """Write material, object code and agent id + 1 of a cell into `seen` [3]."""
+    holder = np.int64(land.occupant[row, column])
+    seen[0] = land.material[row, column]
+    seen[1] = 0
+    seen[2] = 0
+    if holder > FREE:
+        seen[1] = OBJECT_AGENT
+        seen[2] = holder
+    elif holder < FREE:
+        seen[1] = OBJECT_AGENT + np.int64(kind[-holder - 1])

@@ -1,0 +1,321 @@
+"""The stages `craft` and `place` of MA-Crafter, with their attempt rows.
+
+An agent acts alone where its recipe asks for one; otherwise all who do the same at one station,
+or on one cell, form a group. Groups are resolved by their smallest id.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from primitives.actions import (
+    ACTING,
+    CAPABLE,
+    CREDITED,
+    DEPENDENCY,
+    DEPENDENCY_NEED,
+    IN_PLACE,
+    MEMBERS,
+    NEAR,
+    NEED,
+    NO_ATTEMPT,
+    PARTICIPATION,
+    REASON,
+    RESULT,
+    RESULT_BLOCKED,
+    RESULT_DONE,
+    RESULT_SHORT,
+    SPATIAL,
+    TASK,
+    TEMPORAL,
+)
+from primitives.attempt_kernels import (
+    ACT,
+    ACTION,
+    AGENTS,
+    COLUMN,
+    CRAFT,
+    FULL_HEALTH,
+    ITEM,
+    ITEMS,
+    LAST_STATION,
+    MAKE,
+    MISSING_ITEMS,
+    NO_CELL,
+    NO_ROOM,
+    NO_STATION,
+    NONE,
+    OCCUPIED,
+    ON,
+    OUT_OF_BOUNDS,
+    PLACE,
+    PUT,
+    PUTS,
+    PUTS_PLANT,
+    ROW,
+    SHARE,
+    STATION,
+    SUCCESS,
+    THING,
+    TOO_FEW_PARTICIPANTS,
+    USES,
+    VITALS,
+    WINS,
+    WRONG_GROUND,
+    MacrafterTable,
+    MacrafterWork,
+    Record,
+    give,
+    new_row,
+    settle,
+    sort,
+    win,
+)
+from primitives.compile import in_place
+from primitives.creature_kernels import (
+    FREE,
+    NO_SLOT,
+    PLANT,
+    Herd,
+    Team,
+    free_slot,
+    put_creature,
+)
+from primitives.grid import DIRECTIONS, opposite
+from primitives.terrain_kernels import MATERIALS, Land, is_on_map
+
+# --- craft ---------------------------------------------------------------------------------------
+
+
+@in_place
+def craft(
+    land: Land, team: Team, record: Record, work: MacrafterWork, table: MacrafterTable
+) -> None:
+    """Make items near stations."""
+    width = land.material.shape[1]
+    for agent in range(len(team.is_alive)):
+        act = work.agent[agent, ACT]
+        if MAKE <= act < SHARE and record.row[agent] == NO_ATTEMPT:
+            recipe = table.recipe[act - PLACE]
+            row, column = np.int64(team.cell[agent, 0]), np.int64(team.cell[agent, 1])
+            station = find_station(land.material, recipe, row, column)
+            work.key[0], count = agent, 1
+            if recipe[AGENTS] > 1 and station != NO_CELL:
+                count = _gather_at_station(land, record.row, work, recipe, act, station)
+            failure = NO_STATION if station == NO_CELL else NONE
+            failure = _judge(team, work.key, recipe, count, failure)
+            _write_row(
+                record, team, work.key, recipe, np.int64(CRAFT), station, width, count, failure
+            )
+            if failure == NONE:
+                _pay(team, work, recipe, count)
+                for i in range(count):
+                    give(team, table.cap, work.key[i], np.int64(recipe[THING]), np.int64(1))
+
+
+@in_place
+def find_station(
+    material: NDArray[np.uint8], recipe: NDArray[np.int32], row: int, column: int
+) -> int:
+    """The first cell of the last-named station around a cell; NO_CELL if a station is missing."""
+    height, width = material.shape
+    found, has_other = NO_CELL, recipe[STATION] == recipe[LAST_STATION]
+    for r in range(max(0, row - 1), min(height, row + 2)):
+        for c in range(max(0, column - 1), min(width, column + 2)):
+            if material[r, c] == recipe[LAST_STATION] and found == NO_CELL:
+                found = r * width + c
+            if material[r, c] == recipe[STATION]:
+                has_other = True
+    return found if has_other else NO_CELL
+
+
+@in_place
+def _gather_at_station(
+    land: Land,
+    row_of: NDArray[np.int16],
+    work: MacrafterWork,
+    recipe: NDArray[np.int32],
+    act: int,
+    station: int,
+) -> int:
+    """List in `work.key`, by id, who does `act` at a station and is in no group; their number.
+
+    row_of: [A] int16, the attempt row of each agent.
+    """
+    height, width = land.material.shape
+    row, column = station // width, station % width
+    count = np.int64(0)
+    for r in range(max(0, row - 1), min(height, row + 2)):
+        for c in range(max(0, column - 1), min(width, column + 2)):
+            agent = np.int64(land.occupant[r, c]) - 1
+            if agent >= 0 and work.agent[agent, ACT] == act and row_of[agent] == NO_ATTEMPT:
+                if find_station(land.material, recipe, r, c) == station:
+                    work.key[count] = agent
+                    count += 1
+    sort(work.key, count)
+    return count
+
+
+# --- place ---------------------------------------------------------------------------------------
+
+
+@in_place
+def place(
+    land: Land,
+    herd: Herd,
+    team: Team,
+    record: Record,
+    work: MacrafterWork,
+    table: MacrafterTable,
+    step: int,
+) -> None:
+    """Put objects on faced cells, as they are after earlier groups."""
+    width = land.material.shape[1]
+    for agent in range(len(team.is_alive)):
+        act = work.agent[agent, ACT]
+        if PLACE <= act < MAKE and record.row[agent] == NO_ATTEMPT:
+            recipe = table.recipe[act - PLACE]
+            row = team.cell[agent, 0] + DIRECTIONS[team.facing[agent], 0]
+            column = team.cell[agent, 1] + DIRECTIONS[team.facing[agent], 1]
+            work.key[0], count, cell = agent, 1, NO_CELL
+            failure = OUT_OF_BOUNDS
+            if is_on_map(land, row, column):
+                cell = row * width + column
+                failure = _obstacle(land, recipe, row, column)
+                if recipe[AGENTS] > 1:
+                    count = _gather_at_cell(land, team.facing, work, act, row, column)
+            failure = _judge(team, work.key, recipe, count, failure)
+            if failure == NONE and recipe[PUTS] == PUTS_PLANT and free_slot(herd) == NO_SLOT:
+                failure = NO_ROOM
+            _write_row(record, team, work.key, recipe, np.int64(PUT), cell, width, count, failure)
+            if failure == NONE:
+                _pay(team, work, recipe, count)
+                health = np.int64(table.target[MATERIALS + PLANT, FULL_HEALTH])
+                _put(land, herd, np.int64(recipe[PUTS]), row, column, health, step)
+
+
+@in_place
+def _obstacle(land: Land, recipe: NDArray[np.int32], row: int, column: int) -> int:
+    """Why nothing can be put on a cell as it is now, or NONE."""
+    if land.occupant[row, column] != FREE:
+        return OCCUPIED
+    if not recipe[ON + land.material[row, column]]:
+        return WRONG_GROUND
+    return NONE
+
+
+@in_place
+def _gather_at_cell(
+    land: Land,
+    facing: NDArray[np.uint8],
+    work: MacrafterWork,
+    act: int,
+    row: int,
+    column: int,
+) -> int:
+    """List in `work.key`, by id, who does `act` facing a cell; returns their number."""
+    count = np.int64(0)
+    for direction in range(4):
+        r, c = row + DIRECTIONS[direction, 0], column + DIRECTIONS[direction, 1]
+        if is_on_map(land, r, c):
+            agent = np.int64(land.occupant[r, c]) - 1
+            if agent >= 0 and work.agent[agent, ACT] == act:
+                if facing[agent] == opposite(direction):
+                    work.key[count] = agent
+                    count += 1
+    sort(work.key, count)
+    return count
+
+
+@in_place
+def _put(land: Land, herd: Herd, puts: int, row: int, column: int, health: int, step: int) -> None:
+    """Let the object of a recipe appear."""
+    if puts == PUTS_PLANT:
+        put_creature(land, herd, free_slot(herd), np.int64(PLANT), row, column, health, step)
+    else:
+        land.material[row, column] = puts
+
+
+# --- both ----------------------------------------------------------------------------------------
+
+
+@in_place
+def _judge(
+    team: Team, key: NDArray[np.int64], recipe: NDArray[np.int32], count: int, failure: int
+) -> int:
+    """Why the members `key[:count]` fail, or NONE; `failure` is what already stands against it."""
+    if failure == NONE and count < recipe[AGENTS]:
+        return TOO_FEW_PARTICIPANTS
+    if failure == NONE and not covers(team.inventory, key, recipe, count):
+        return MISSING_ITEMS
+    return failure
+
+
+@in_place
+def covers(
+    inventory: NDArray[np.int16], key: NDArray[np.int64], recipe: NDArray[np.int32], count: int
+) -> bool:
+    """Whether the pooled items of the members `key[:count]` cover one cost."""
+    for item in range(VITALS, ITEMS):
+        missing = np.int64(recipe[USES + item])
+        if missing > 0:
+            for i in range(count):
+                missing -= inventory[key[i], item]
+            if missing > 0:
+                return False
+    return True
+
+
+@in_place
+def _write_row(
+    record: Record,
+    team: Team,
+    key: NDArray[np.int64],
+    recipe: NDArray[np.int32],
+    action: int,
+    cell: int,
+    width: int,
+    count: int,
+    failure: int,
+) -> None:
+    """Write the row and the outcomes of the members `key[:count]`.
+
+    cell: flat station or target of a map of `width` columns, NO_CELL without one.
+    """
+    is_near, is_covered = failure != NO_STATION, covers(team.inventory, key, recipe, count)
+    index = new_row(record)
+    line = record.attempts[index]
+    line[TASK] = cell
+    line[NEED] = recipe[AGENTS]
+    line[DEPENDENCY_NEED] = recipe[AGENTS]
+    line[PARTICIPATION] = count if is_near and is_covered else 0
+    line[SPATIAL] = count if is_near else 0
+    line[TEMPORAL] = count
+    line[DEPENDENCY] = count if is_covered else 0
+    line[MEMBERS] = count
+    line[IN_PLACE] = count
+    line[REASON] = SUCCESS if failure == NONE else failure
+    line[RESULT] = RESULT_DONE if failure == NONE else RESULT_BLOCKED
+    if line[PARTICIPATION] < line[NEED]:
+        line[RESULT] = RESULT_SHORT
+    line[ACTION] = action
+    line[ITEM] = recipe[THING]
+    line[ROW] = cell // width if cell != NO_CELL else NO_CELL
+    line[COLUMN] = cell % width if cell != NO_CELL else NO_CELL
+    part = ACTING | (NEAR if is_near else 0) | (CAPABLE if is_covered else 0)
+    for i in range(count):
+        record.row[key[i]] = index
+        record.part[key[i]] = part | (CREDITED if failure == NONE else 0)
+        settle(record, key[i], np.int64(line[REASON]))
+
+
+@in_place
+def _pay(team: Team, work: MacrafterWork, recipe: NDArray[np.int32], count: int) -> None:
+    """Take one cost from the members `work.key[:count]` in id order; all of them win."""
+    for item in range(VITALS, ITEMS):
+        due = np.int64(recipe[USES + item])
+        for i in range(count):
+            paid = min(due, np.int64(team.inventory[work.key[i], item]))
+            team.inventory[work.key[i], item] -= paid
+            due -= paid
+    for i in range(count):
+        win(team.achievements, work.agent, work.key[i], np.int64(recipe[WINS]))

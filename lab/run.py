@@ -199,7 +199,7 @@ class _Session:
 
     async def _run(self, parts: Parts, chain: sinks.Chain, syncer: records.Syncer) -> Ending:
         """The episode; a stop from any thread reaches it."""
-        loop, halt = asyncio.get_running_loop(), LoopStop()
+        loop, halt = asyncio.get_running_loop(), _Halt(self._company.stop)
 
         def tell() -> None:
             loop.call_soon_threadsafe(halt)
@@ -229,6 +229,19 @@ class _Session:
         timing = timing_of(self._started, ending.steps, parts.watch.seconds)
         records.write_whole(self._folder / records.TIMING, json.dumps(timing, indent=2) + "\n")
         write_summary(self._folder, ending.error, ending.steps)
+
+
+class _Halt(LoopStop):
+    """The loop's stop, which also sees a stop that was asked for between two steps."""
+
+    def __init__(self, source: Stop) -> None:
+        super().__init__()
+        self._source = source
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether somebody asked for the end."""
+        return self._source.is_asked or super().is_asked
 
 
 class _Late:

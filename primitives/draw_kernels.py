@@ -25,6 +25,7 @@ __all__ = [
     "fill_triangle",
     "index_colors",
     "lzw_encode",
+    "nearest_colors",
     "paint_blocks",
 ]
 
@@ -142,7 +143,7 @@ def blend_rectangle(
     cover = ink >> 24
     for y in range(max(0, top), min(canvas.shape[0], top + height)):
         for x in range(max(0, left), min(canvas.shape[1], left + width)):
-            canvas[y, x] = _mix(np.int64(canvas[y, x]), ink, cover)
+            canvas[y, x] = ink if cover == OPAQUE else _mix(np.int64(canvas[y, x]), ink, cover)
 
 
 @kernel
@@ -322,6 +323,24 @@ def index_colors(
                     rough = ((color & 0xF8) << 7) | ((color >> 6) & 0x3E0) | (color >> 19)
                     index = coarse[rough]
             out[y, x] = index
+
+
+@kernel
+def nearest_colors(colors: ndarray, out: ndarray) -> None:
+    """The nearest of some colours to the middle of each cell of a coarse colour cube.
+
+    colors: [N, 3] int64, N at most 256.
+    out: [32768] uint8, by the upper 5 bits of red, green, blue.
+    """
+    for rough in range(out.shape[0]):
+        red, green, blue = (rough >> 10) * 8 + 4, (rough >> 5 & 31) * 8 + 4, (rough & 31) * 8 + 4
+        best, least = 0, 1 << 40
+        for place in range(colors.shape[0]):
+            far = (colors[place, 0] - red) ** 2 + (colors[place, 1] - green) ** 2
+            far += (colors[place, 2] - blue) ** 2
+            if far < least:
+                best, least = place, far
+        out[rough] = best
 
 
 @kernel

@@ -25,7 +25,7 @@ ARC_BEND = 0.16
 ARC_PIECES = 14
 CROWD_SHOWN = 2
 """Agents that must make for one target before a crowded map says how many they are."""
-CELL_SIZES = (64, 48, 32, 24, 16, 12, 10, 8, 6, 5, 4, 3, 2, 1)
+CELL_SIZES: tuple[int, ...] = (64, 56, 48, 40, 36, 32, 28, 24, 20, *range(16, 0, -1))
 GONE = -1
 FIRST_PICTURES = 8
 
@@ -308,8 +308,8 @@ class MapPainter:
         ys = start[0] + (end[0] - start[0]) * at - dx * side
         xs = start[1] + (end[1] - start[1]) * at + dy * side
         color, thick = identity(sender), max(2.0, size / 16)
-        height, width = brush.canvas.shape
-        ys, xs = ys.clip(2, height - 2), xs.clip(2, width - 2)
+        edge = self.camera.box(0, 0, self.look.rows, self.look.columns).inset(2)
+        ys, xs = ys.clip(edge.top, edge.bottom), xs.clip(edge.left, edge.right)
         points = list(zip(ys.tolist(), xs.tolist(), strict=True))
         for one, other in itertools.pairwise(points):
             brush.line(one, other, "dark", thick + 2, 0.5)

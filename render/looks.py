@@ -5,7 +5,7 @@ A look reads the layers of `rules.frame` and its legend; it knows no rules.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple, Protocol
 
@@ -278,15 +278,18 @@ def _cube_tiles(size: int) -> ndarray:
     return tiles
 
 
-def _bevel(tile: ndarray, edges: int, thick: int, color: str) -> None:
+def _bevel(tile: ndarray, edges: int, thick: int, base: str) -> None:
     """Light from above left; edges: bits up 1, down 2, left 4, right 8 that are the block's rim."""
-    light, dark = ink(shaded(color, 1.35)), ink(shaded(color, 0.55))
-    for bit, where in ((1, np.s_[:thick]), (4, np.s_[:, :thick])):
+    light, dark = ink(shaded(base, 1.35)), ink(shaded(base, 0.55))
+    rims = (
+        (1, tile[:thick], light),
+        (4, tile[:, :thick], light),
+        (2, tile[-thick:], dark),
+        (8, tile[:, -thick:], dark),
+    )
+    for bit, rim, color in rims:
         if edges & bit:
-            tile[where] = light
-    for bit, where in ((2, np.s_[-thick:]), (8, np.s_[:, -thick:])):
-        if edges & bit:
-            tile[where] = dark
+            rim[:] = color
 
 
 # --- MA-Crafter ----------------------------------------------------------------------------------
@@ -425,4 +428,7 @@ def by_number(names: Mapping[str, str]) -> list[str]:
     return listed
 
 
-_LOOKS = {"cube": CubeLook, "macrafter": MacrafterLook}
+_LOOKS: Mapping[str, Callable[[Json, Layers], Look]] = {
+    "cube": CubeLook,
+    "macrafter": MacrafterLook,
+}

@@ -1,4 +1,4 @@
-"""Recorded frames: how they are written, read back and redrawn, and a run folder as a whole.
+"""Recorded frames: how they are written, read back and redrawn; and a run folder to look at.
 
 A file of frames holds a header line with every layer of step 0, then a line a step with what
 changed; every `KEY_INTERVAL` steps also all layers again, so that any step is near a full frame.
@@ -17,16 +17,32 @@ from pathlib import Path
 import numpy as np
 from numpy import ndarray
 
-from cognitive.errors import RecordError
-from worlds.api import Json
+from cognitive.errors import ConfigError, RecordError
+from cognitive.events import read_events
+from render.frames import MapPainter, marks_of
+from render.panels import Dashboard, View, shape_around
+from render.story import Story
+from worlds.api import AgentId, Json
 from worlds.errors import LayoutError
 
-__all__ = ["FRAMES_FILE", "FRAME_SCHEMA", "KEY_INTERVAL", "FrameEncoder", "Frames", "read_lines"]
+__all__ = [
+    "FRAMES_FILE",
+    "FRAME_SCHEMA",
+    "KEY_INTERVAL",
+    "PANELS",
+    "FrameEncoder",
+    "Frames",
+    "RecordedRun",
+    "open_run",
+    "read_lines",
+]
 
 FRAME_SCHEMA = 1
 KEY_INTERVAL = 100
 FRAMES_FILE = "frames.jsonl"
 COMPRESSION = 6
+PANELS = ("map", "full")
+LARGEST_SCALE = 256
 
 Layers = dict[str, ndarray]
 
@@ -226,3 +242,101 @@ def _checked_change(
     if not np.array_equal(kept, what):
         raise RecordError(f"layer {name}: value outside {layer.dtype.name}")
     return where, kept
+
+
+# --- a run folder --------------------------------------------------------------------------------
+
+
+class RecordedRun:
+    """What there is to see of a run folder.
+
+    config: as recorded. events: all lines. summary: None while there is none. steps: last frame.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Read the folder. Raises RecordError on damage, and if there is nothing to redraw."""
+        self.folder = folder
+        if not folder.is_dir():
+            raise RecordError(f"{folder} is no run folder")
+        if not (folder / FRAMES_FILE).is_file():
+            raise RecordError(f"{folder} holds no {FRAMES_FILE}; only embodied worlds are redrawn")
+        self.config = _read_json(folder / "config.json") or {}
+        self.summary = _read_json(folder / "summary.json")
+        self.events = read_events(folder / "events.jsonl")
+        self.frames = Frames.read(folder / FRAMES_FILE)
+        self.story = Story.of(self.events)
+        if not self.story.start:
+            raise RecordError(f"{folder / 'events.jsonl'} does not begin with run_started")
+        self.steps = min(self.frames.steps, self.story.steps)
+        self.name = folder.resolve().name
+        self._painters: dict[Json, MapPainter | Dashboard] = {}
+
+    @property
+    def agents(self) -> int:
+        """How many agents play."""
+        return self.story.agents
+
+    def redraw(self, step: int) -> Layers:
+        """The layers of `step`, as they were live."""
+        return self.frames.redraw(step)
+
+    def picture(
+        self,
+        step: int,
+        scale: int | None = None,
+        panel: str = "map",
+        chosen: AgentId | None = None,
+    ) -> ndarray:
+        """The picture of a step: [Y, X, 4] uint8, red, green, blue, alpha; the caller's own.
+
+        scale: pixels a cell, None: as fits. panel: `map`, or `full` with everything around it.
+        chosen: the agent that is marked, and told about (`full`: agent 0 if not given).
+        Raises ConfigError on another panel, scale or agent, RecordError on a step outside the run.
+        """
+        canvas = self.canvas(step, scale, panel, chosen)
+        return canvas.view(np.uint8).reshape(*canvas.shape, 4).copy()
+
+    def canvas(self, step: int, scale: int | None, panel: str, chosen: AgentId | None) -> ndarray:
+        """As `picture`, but [Y, X] uint32 and overwritten by the next call."""
+        self._check(scale, panel, chosen)
+        layers = self.redraw(step)
+        painter = self._painters.get((scale, panel))
+        if painter is None:
+            painter = self._painters[scale, panel] = self._painter(layers, scale, panel)
+        if isinstance(painter, MapPainter):
+            return painter.draw(layers, marks_of(self.story, step, chosen))
+        return painter.draw(layers, View(step=step, chosen=chosen or 0))
+
+    def _painter(self, layers: Layers, scale: int | None, panel: str) -> MapPainter | Dashboard:
+        frames = self.frames
+        painter = MapPainter(frames.world, frames.legend, layers, scale)
+        if panel == "map":
+            return painter
+        shape = shape_around(*painter.canvas.shape)
+        size = painter.camera.size
+        return Dashboard(self.story, frames.world, frames.legend, layers, shape, self.name, size)
+
+    def _check(self, scale: int | None, panel: str, chosen: AgentId | None) -> None:
+        if panel not in PANELS:
+            raise ConfigError(f'panel = "{panel}": allowed {", ".join(PANELS)}')
+        if scale is not None and not 1 <= scale <= LARGEST_SCALE:
+            raise ConfigError(f"scale = {scale}: allowed 1 to {LARGEST_SCALE}")
+        if chosen is not None and not 0 <= chosen < self.agents:
+            raise ConfigError(f"agent = {chosen}: allowed 0 to {self.agents - 1}")
+
+
+def open_run(folder: Path | str) -> RecordedRun:
+    """The run recorded in `folder`. Raises RecordError."""
+    return RecordedRun(Path(folder))
+
+
+def _read_json(path: Path) -> dict[str, Json] | None:
+    if not path.is_file():
+        return None
+    try:
+        value = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise RecordError(f"{path} is damaged: {error}") from error
+    if not isinstance(value, dict):
+        raise RecordError(f"{path} holds no object")
+    return value

@@ -73,6 +73,7 @@ INKS: Mapping[str, str] = {
 }
 
 
+@cache
 def ink(color: str, alpha: float = 1.0) -> int:
     """A pixel from `#RRGGBB` or a name of INKS."""
     code = INKS.get(color, color)
@@ -97,9 +98,12 @@ def shaded(color: str, factor: float) -> str:
 
 
 class Font(NamedTuple):
-    """index: place of a character. glyphs: [G, 9, 7] uint8, baseline after row 7. widths: [G]."""
+    """place: of a character in glyphs. glyphs: [G, 9, 7] uint8, 7 rows and 2 below the line.
 
-    index: Mapping[str, int]
+    widths: [G] int64, pixels.
+    """
+
+    place: Mapping[str, int]
     glyphs: ndarray
     widths: ndarray
 
@@ -107,23 +111,24 @@ class Font(NamedTuple):
 @cache
 def _font() -> Font:
     blocks = Path(__file__).with_name("font.txt").read_text(encoding="utf-8").strip().split("\n\n")
-    index, drawn = {" ": 0}, [["..."]]
+    places: dict[str, int] = {" ": 0}
+    drawn: list[list[str]] = [["..."]]
     for block in blocks:
         names, *rows = (line.split() for line in block.splitlines())
         for place, name in enumerate(names):
-            index[name] = len(drawn)
+            places[name] = len(drawn)
             drawn.append([row[place] for row in rows])
     glyphs = np.zeros((len(drawn), 9, 7), np.uint8)
-    for place, rows in enumerate(drawn):
-        for y, row in enumerate(rows):
+    for place, glyph in enumerate(drawn):
+        for y, row in enumerate(glyph):
             glyphs[place, y, : len(row)] = [letter == "1" for letter in row]
-    return Font(index, glyphs, np.array([len(rows[0]) for rows in drawn]))
+    return Font(places, glyphs, np.array([len(glyph[0]) for glyph in drawn]))
 
 
 def _letters(text: str) -> ndarray:
     font = _font()
-    unknown = font.index["�"]
-    return np.array([font.index.get(letter, unknown) for letter in text], np.int64)
+    unknown = font.place["�"]
+    return np.array([font.place.get(letter, unknown) for letter in text], np.int64)
 
 
 def text_width(text: str, scale: int = 1) -> int:
@@ -140,11 +145,11 @@ def write(canvas: ndarray, text: str, place: tuple[int, int], color: int, scale:
 def cut(text: str, width: int, scale: int = 1) -> str:
     """`text` on one line, shortened with "…" to at most `width` pixels."""
     text = " ".join(text.split())
-    if text_width(text, scale) <= width:
+    ends = (_font().widths[_letters(text)] + 1).cumsum() * scale - scale
+    if not text or ends[-1] <= width:
         return text
-    while text and text_width(text + "…", scale) > width:
-        text = text[:-1]
-    return text.rstrip() + "…"
+    room = width - text_width("…", scale) - scale
+    return text[: int(np.searchsorted(ends, room, side="right"))].rstrip() + "…"
 
 
 # --- pictures ------------------------------------------------------------------------------------

@@ -289,7 +289,7 @@ class Story:
             self._channel_of[dialogue].after[plan.agent] = plan.id
 
     def _dialogue_of(self, decision: Json) -> int:
-        return self._decision_of.get(decision, {}).get("dialogue", -1)
+        return int(self._decision_of.get(decision, {}).get("dialogue", -1))
 
     def _plan_resumed(self, event: Json) -> None:
         self.plans[event["plan"]].resumed.append((event["ms"], event["step"]))

@@ -392,7 +392,7 @@ class CubePlay(Play):
                     taken[row : row + weight, column : column + weight] = True
                     cells.append((row, column))
                     break
-        return np.array(cells, np.int16)
+        return np.array(cells, np.int16).reshape(-1, 2)
 
     def layers(self) -> dict[str, np.ndarray]:
         board = np.array([self.side, self.side, self.side - 1], np.int16)

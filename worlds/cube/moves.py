@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 from primitives.navigation import UNREACHABLE
@@ -22,7 +23,7 @@ SPARE_WALK, LONGEST_WALK = 12, 100
 HELD = ("timeout", "blocked", "face_full")
 RESTS = 4
 LONGEST_WAIT = 100
-ASIDE_STEPS = 10
+LONGEST_MOVE = 10
 IDLE_STEPS = 30
 SIDEWAYS_PUSH = 10
 
@@ -44,12 +45,13 @@ def deliver(
     waits: steps to wait for partners at each leg, the last for all further ones. cell: the slot
     of the first leg, or None for the nearest. gone: blocks that others take away before.
     """
-    actions = _step_back(seat)
+    actions: list[Json] = []
     start = seat.cell
     for index, leg in enumerate(legs):
         slot = cell if index == 0 else None
         is_there = index == 0 and _is_there(seat, leg, slot)
         part = [] if is_there else [_walk(seat, leg, start, slot)]
+        part = _rest(seat) + part if part and index == 0 else part
         gone |= {leg[0]}
         part += _act(seat.board, leg, waits[min(index, len(waits) - 1)], gone)
         if index > 0 and len(actions) + len(part) > MOST_ACTIONS:
@@ -59,7 +61,7 @@ def deliver(
     return actions[:MOST_ACTIONS]
 
 
-def _step_back(seat: Seat) -> list[Json]:
+def _rest(seat: Seat) -> list[Json]:
     """A short rest, other for each agent, after a walk in which others were in the way.
 
     Two agents that make way for each other in the same rhythm never pass.
@@ -135,18 +137,49 @@ def _pushes(board: Board, leg: Leg, gone: frozenset[int]) -> int:
 
 
 def stand_clear(seat: Seat, steps: int = IDLE_STEPS) -> Json:
-    """Leave the lanes in front of blocks by the shortest straight way, or stay out of them."""
+    """Leave the lanes in front of blocks by the shortest free way, or stay out of them."""
     lanes = _lanes(seat.board)
-    row, column = seat.cell
-    if seat.cell in lanes:
-        for far in range(1, ASIDE_STEPS + 1):
-            for direction, (down, right) in enumerate(STEPS):
-                way = [(row + k * down, column + k * right) for k in range(1, far + 1)]
-                if way[-1] not in lanes and all(_is_free(seat.board, cell) for cell in way):
-                    move = {"verb": "move", "direction": ACTIONS[1 + direction], "steps": far}
-                    return plan(NO_TASK_ID, [move], "Nothing for me to push; I leave the lane.")
-    wait = {"verb": "wait", "steps": 1 if seat.cell in lanes else steps}
-    return plan(NO_TASK_ID, [wait], "Nothing for me to push; I stay out of the way.")
+    if seat.cell not in lanes:
+        wait = {"verb": "wait", "steps": steps}
+        return plan(NO_TASK_ID, [wait], "Nothing for me to push; I stay out of the way.")
+    actions = _moves(_way_out(seat.board, seat.cell, lanes)) or [{"verb": "wait", "steps": 1}]
+    return plan(NO_TASK_ID, actions[:MOST_ACTIONS], "Nothing for me to push; I leave the lane.")
+
+
+def _way_out(board: Board, start: Cell, lanes: set[Cell]) -> list[int]:
+    """Directions of the shortest way over free cells to one outside the lanes; [] for none."""
+    came: dict[Cell, tuple[Cell, int]] = {start: (start, -1)}
+    waiting = deque([start])
+    while waiting:
+        cell = waiting.popleft()
+        if cell not in lanes:
+            return _directions(came, cell)
+        for direction, (down, right) in enumerate(STEPS):
+            beside = (cell[0] + down, cell[1] + right)
+            if beside not in came and _is_free(board, beside):
+                came[beside] = (cell, direction)
+                waiting.append(beside)
+    return []
+
+
+def _directions(came: dict[Cell, tuple[Cell, int]], cell: Cell) -> list[int]:
+    way: list[int] = []
+    while came[cell][1] >= 0:
+        cell, direction = came[cell]
+        way.append(direction)
+    return way[::-1]
+
+
+def _moves(way: Sequence[int]) -> list[Json]:
+    """Directions as `move` actions, one a straight stretch of at most ten steps."""
+    moves: list[Json] = []
+    for direction in way:
+        name = ACTIONS[1 + direction]
+        if moves and moves[-1]["direction"] == name and moves[-1]["steps"] < LONGEST_MOVE:
+            moves[-1]["steps"] += 1
+        else:
+            moves.append({"verb": "move", "direction": name, "steps": 1})
+    return moves
 
 
 def _is_free(board: Board, cell: Cell) -> bool:

@@ -36,22 +36,10 @@ def blocks_under(terrain: Terrain, block: int) -> frozenset[int] | None:
     return frozenset(terrain.ahead(block)) | frozenset(behind)
 
 
-def depths(terrain: Terrain, block: int) -> tuple[int, ...]:
-    """For each left contact cell the number of others to pass on the shortest way in.
-
-    0 for a cell that is entered from the left or from beyond an end of the face.
-    """
-    cells = terrain.contacts(block, GOAL_FACE)
-    (top, column), (bottom, _) = cells[0], cells[-1]
-    doors = [row for row, _ in cells if _is_open(terrain, (row, column - 1))]
-    doors += [top] if _is_open(terrain, (top - 1, column)) else []
-    doors += [bottom] if _is_open(terrain, (bottom + 1, column)) else []
-    return tuple(min((abs(row - door) for door in doors), default=0) for row, _ in cells)
-
-
 def is_narrow(terrain: Terrain, block: int) -> bool:
     """Whether agents on some left contact cells can shut others out of the rest."""
-    return any(depths(terrain, block))
+    inner = terrain.contacts(block, GOAL_FACE)[1:-1]
+    return any(not _is_open(terrain, (row, column - 1)) for row, column in inner)
 
 
 def _is_open(terrain: Terrain, cell: Cell) -> bool:
@@ -67,24 +55,33 @@ def matched(
 ) -> dict[AgentId, Cell]:
     """A left contact cell for each agent; agents beyond the number of cells get none.
 
-    Whoever was promised a cell gets it. Cells that others could shut off go to those who arrive
-    first, deepest first; the rest in the order of rows, so that no two ways cross. In both cases
-    whoever stands on one keeps it.
+    Whoever was promised a cell gets it. On a narrow face nobody can pass anybody: in the middle
+    those who are there, towards the ends those who arrive later. On others whoever stands on a
+    cell keeps it and the rest follow in the order of rows, so that no two ways cross.
     """
     cells = board.terrain.contacts(block, GOAL_FACE)
     found = {a: cell for a in agents if (cell := promised.get(a)) in cells and cell is not None}
-    ranked = sorted(zip(arrivals, agents, strict=True))
-    coming = [agent for _, agent in ranked if agent not in found]
-    depth = dict(zip(cells, depths(board.terrain, block), strict=True))
-    for level in sorted(set(depth.values()), reverse=True):
-        left = [cell for cell in cells if depth[cell] == level and cell not in found.values()]
-        there = {agent: board.agents[agent] for agent in coming if board.agents[agent] in left}
-        left = [cell for cell in left if cell not in there.values()]
-        first = [agent for agent in coming if agent not in there][: len(left)]
-        in_rows = sorted(first, key=lambda agent: board.agents[agent])
-        found |= there | dict(zip(in_rows, left, strict=False))
-        coming = [agent for agent in coming if agent not in found]
-    return found
+    coming = [agent for agent in agents if agent not in found]
+    if is_narrow(board.terrain, block):
+        arrival = dict(zip(agents, arrivals, strict=True))
+        order = _single_file(board, coming, cells, arrival)
+    else:
+        found |= {a: board.agents[a] for a in coming if board.agents[a] in cells}
+        order = sorted((a for a in coming if a not in found), key=lambda a: board.agents[a])
+    left = [cell for cell in cells if cell not in found.values()]
+    return found | dict(zip(order, left, strict=False))
+
+
+def _single_file(
+    board: Board, agents: Sequence[AgentId], cells: Sequence[Cell], arrival: Mapping[AgentId, int]
+) -> list[AgentId]:
+    """Agents from top to bottom of a face on which they cannot pass each other."""
+    middle = cells[len(cells) // 2][0]
+    there = sorted(a for a in agents if board.agents[a] in cells)
+    coming = sorted((a for a in agents if a not in there), key=lambda a: (arrival[a], a))
+    above = [a for a in coming if board.agents[a][0] < middle]
+    below = [a for a in coming if board.agents[a][0] >= middle]
+    return [*reversed(above), *sorted(there, key=lambda a: board.agents[a]), *below]
 
 
 def schedule(

@@ -132,20 +132,21 @@ class Seat:
         return [block for block, _ in self.undelivered(legs)]
 
     def promised(self, free: Iterable[AgentId] = ()) -> dict[AgentId, Cell]:
-        """Slots that orders gave to teammates who are not free, or that they said they take."""
+        """Slots of the own plan, and those that teammates who are not free were given or named."""
         found = {}
+        own = self.notes["own_plan"]
+        mine = [] if own is None else _cells_in(own["actions"][own["index"] :])
+        if mine:
+            found[self.agent] = mine[0]
         for other in sorted(set(self.teammates) - set(free)):
             step, part = self._commanded(other)
-            cell = None
-            if part is not None and part["cells"]:
-                cell = part["cells"][part["agents"].index(other)]
+            cells = [] if part is None else _cells_of(part, other)
             word = self.notes["team"].get(str(other))
             if word is not None and word["step"] >= step:
-                cells = [action["cell"] for action in word["actions"] if action.get("cell")]
                 spoken = [(int(row), int(column)) for row, column in _SLOT.findall(word["note"])]
-                cell = next(iter([*cells, *spoken]), cell)
-            if cell is not None:
-                found[other] = (cell[0], cell[1])
+                cells = [*_cells_in(word["actions"]), *spoken, *cells]
+            if cells:
+                found[other] = cells[0]
         return found
 
     def _commanded(self, other: AgentId) -> tuple[int, Json]:
@@ -192,6 +193,19 @@ class Seat:
             if is_end and event["step"] > self.step - steps and event["reason"]["code"] in wanted:
                 found.add(event["task"])
         return found
+
+
+def _cells_in(actions: Iterable[Json]) -> list[Cell]:
+    cells = (action.get("cell") for action in actions)
+    return [(cell[0], cell[1]) for cell in cells if cell]
+
+
+def _cells_of(part: Json, agent: AgentId) -> list[Cell]:
+    """The slot an assignment gives an agent; [] for none."""
+    if not part["cells"]:
+        return []
+    row, column = part["cells"][part["agents"].index(agent)]
+    return [(row, column)]
 
 
 def _part_of(assignments: Iterable[Json], agent: AgentId) -> Json:

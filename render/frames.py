@@ -31,11 +31,11 @@ FIRST_PICTURES = 8
 
 
 class PlanMark(NamedTuple):
-    """Where a live plan leads; `place` is its task, or whatever its current action names."""
+    """What a live plan is about, and where its current action leads, by name."""
 
     agent: AgentId
-    place: str
-    failed: bool
+    task: str
+    way: str
 
 
 class Marks(NamedTuple):
@@ -71,22 +71,25 @@ def _plan_mark(story: Story, agent: AgentId, step: int) -> PlanMark | None:
     if plan is None or not story.is_living(agent, step):
         return None
     action = plan.current(step)
-    place = plan.task
-    if place == "none" and action is not None:
-        place = _named_place(action.args)
-    return PlanMark(agent, place, False) if place else None
+    way = _named_place(action.args) if action is not None else ""
+    task = way if plan.task == "none" else plan.task
+    return PlanMark(agent, task, way) if task else None
 
 
 def _named_place(args: Mapping[str, Json]) -> str:
-    """What an action is about, by the first of its arguments that names something."""
-    for name in ("target", "recipient", "cell", "block"):
+    """What an action is about, by those of its arguments that name something."""
+    if "block" in args:
+        block = args["block"]
+        name = block if isinstance(block, str) else f"block_{block}"
+        return f"{name}_{args['face']}" if args.get("face") else name
+    for name in ("target", "recipient", "cell"):
         value = args.get(name)
         if isinstance(value, list) and len(value) == 2:
             return f"cell@{value[0]},{value[1]}"
+        if isinstance(value, int):
+            return f"agent_{value}"
         if isinstance(value, str) and value:
             return value
-        if isinstance(value, int) and name in ("block", "recipient"):
-            return f"{'block' if name == 'block' else 'agent'}_{value}"
     return ""
 
 
@@ -160,13 +163,13 @@ class MapPainter:
     def _draw_marks(self, brush: Brush, layers: Mapping[str, ndarray], marks: Marks) -> None:
         cells = layers["agent_cell"].tolist()
         is_crowd = len(cells) > DISTINCT_COLORS
-        targets = {mark.place: self.look.target(layers, mark.place) for mark in marks.plans}
+        names = {name for mark in marks.plans for name in (mark.task, mark.way)}
+        targets = {name: self.look.target(layers, name) for name in sorted(names)}
         for channel in marks.channels:
             self._draw_channel(brush, layers, cells, channel)
         for mark in marks.plans:
-            target = targets[mark.place]
-            if target is not None and (not is_crowd or mark.agent == marks.chosen):
-                self._draw_plan(brush, cells[mark.agent], target, mark)
+            if not is_crowd or mark.agent == marks.chosen:
+                self._draw_plan(brush, cells[mark.agent], mark, targets)
         told = [
             message
             for message in marks.messages
@@ -217,22 +220,34 @@ class MapPainter:
             self.look.agent(Brush(self._people[place]), Box(margin, margin, size, size), person)
         return place
 
-    def _draw_plan(self, brush: Brush, cell: list[int], target: Target, mark: PlanMark) -> None:
+    def _draw_plan(
+        self,
+        brush: Brush,
+        cell: list[int],
+        mark: PlanMark,
+        targets: Mapping[str, Target | None],
+    ) -> None:
         """A line from the agent to where it goes, and corners around the thing it is about."""
-        if cell[0] == GONE:
+        task = targets[mark.task]
+        way = targets[mark.way] or task
+        color = identity(mark.agent)
+        if cell[0] != GONE and way is not None:
+            self._draw_way(brush, cell, way, color)
+        if task is not None:
+            self._draw_corners(brush, task, color, mark.agent)
+            if task.push is not None:
+                self._draw_push(brush, task, color)
+
+    def _draw_way(self, brush: Brush, cell: list[int], way: Target, color: str) -> None:
+        slots = way.slots or ((round(way.middle[0]), round(way.middle[1])),)
+        if tuple(cell) in slots:
             return
-        camera, color = self.camera, identity(mark.agent)
-        slots = target.slots or ((round(target.middle[0]), round(target.middle[1])),)
         slot = min(slots, key=lambda s: (abs(s[0] - cell[0]) + abs(s[1] - cell[1]), s))
-        thick = max(1.8, camera.size / 12)
-        start, end = camera.middle(*cell), camera.middle(*slot)
-        if tuple(cell) not in slots:
-            brush.line(start, end, "dark", thick + 1.5, 0.35)
-            brush.line(start, end, color, thick, 0.95, (3 * thick, 2 * thick))
-            brush.ring(end, -1, max(1.5, camera.size * 0.14), color)
-        self._draw_corners(brush, target, color, mark.agent)
-        if target.push is not None:
-            self._draw_push(brush, target, color)
+        thick = max(1.8, self.camera.size / 12)
+        start, end = self.camera.middle(*cell), self.camera.middle(*slot)
+        brush.line(start, end, "dark", thick + 1.5, 0.35)
+        brush.line(start, end, color, thick, 0.95, (3 * thick, 2 * thick))
+        brush.ring(end, -1, max(1.5, self.camera.size * 0.14), color)
 
     def _draw_corners(self, brush: Brush, target: Target, color: str, agent: AgentId) -> None:
         """Brackets around a target; agents with the same target keep theirs apart."""
@@ -269,7 +284,7 @@ class MapPainter:
         """Where many agents play, each target says how many make for it."""
         counts: dict[str, int] = {}
         for mark in marks.plans:
-            counts[mark.place] = counts.get(mark.place, 0) + 1
+            counts[mark.task] = counts.get(mark.task, 0) + 1
         for place, count in counts.items():
             target = targets[place]
             if target is None or count < CROWD_SHOWN:

@@ -6,7 +6,7 @@ A dashboard puts them together into one picture; window and video show the same 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from render.sprites import (
     item_icon,
     text_width,
 )
-from render.story import ChannelRecord, MessageRecord, PlanRecord, Story
+from render.story import CONSTRAINTS, ChannelRecord, MessageRecord, PlanRecord, Story
 from worlds.api import AgentId, Json
 
 __all__ = ["Dashboard", "Layout", "View", "layout_of", "shape_around"]
@@ -404,7 +404,7 @@ class Dashboard:
         forecast = channel.forecast
         assert forecast is not None
         support = max(1, int(forecast["support"]))
-        for name, held in forecast["held"].items():
+        for name, held in zip(CONSTRAINTS, forecast["held"], strict=True):
             if pen.is_full:
                 return
             left, width = pen.box.left + PADDING, 150
@@ -553,12 +553,17 @@ def _short(body: Json) -> str:
     """The body of an engine-made message, in words."""
     if not isinstance(body, dict):
         return "" if body is None else str(body)
-    parts: list[str] = []
-    shown: Callable[[Json], str] = str
+    parts = []
     for name, value in body.items():
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            parts.append(f"{name} {shown(value)}")
-    return ", ".join(parts)
+        if name == "actions" and isinstance(value, list):
+            parts.append(f"by {', '.join(str(action.get('verb')) for action in value)}")
+        elif name == "assignments" and isinstance(value, list):
+            parts += [f"{','.join(map(str, a['agents']))} → {a['task']}" for a in value]
+        elif name == "task":
+            parts.append(str(value))
+        elif isinstance(value, str | int) and value != "":
+            parts.append(f"{name} {value}")
+    return "; ".join(parts)
 
 
 def _draw_help(brush: Brush, room: Box) -> None:

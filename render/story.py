@@ -14,6 +14,8 @@ from typing import NamedTuple
 from worlds.api import AgentId, Json
 
 __all__ = [
+    "CONSTRAINTS",
+    "EVIDENCE",
     "ActionRecord",
     "ChannelRecord",
     "MessageRecord",
@@ -24,7 +26,10 @@ __all__ = [
     "reason_text",
 ]
 
-GONE_STAGE = "G"
+CONSTRAINTS = ("participation", "spatial", "temporal", "dependency")
+"""The order of `held` in forecasts."""
+EVIDENCE = ("agent", "in_place", "acting", "able", "cell", "arrival")
+"""The parts of a line of evidence in forecasts."""
 CHANNEL_LINGER = 2
 """Steps for which a closed channel stays on the map."""
 
@@ -383,11 +388,17 @@ class Story:
         self.channels.append(channel)
         self._channel_of[channel.dialogue] = channel
 
+    def _dialogue_closed(self, event: Json) -> None:
+        channel = self._channel_of.get(event["dialogue"])
+        if channel is not None:
+            channel.ended_step, channel.ended_ms = event["step"], event["ms"]
+
     def _repair_closed(self, event: Json) -> None:
         for channel in self.channels:
             if channel.id == event["repair"]:
-                channel.ended_step, channel.ended_ms = event["step"], event["ms"]
                 channel.outcome, channel.closed = event["outcome"], event
+                if channel.ended_step is None:
+                    channel.ended_step, channel.ended_ms = event["step"], event["ms"]
 
     def _repair_scored(self, event: Json) -> None:
         for channel in self.channels:
@@ -427,6 +438,7 @@ _HANDLERS = {
     "message_lost": Story._message_lost,
     "repair_predicted": Story._repair_predicted,
     "repair_opened": Story._repair_opened,
+    "dialogue_closed": Story._dialogue_closed,
     "repair_closed": Story._repair_closed,
     "repair_scored": Story._repair_scored,
     "step": Story._step,

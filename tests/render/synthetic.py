@@ -205,7 +205,7 @@ class Play:
             target=task,
             strategy="synchronise",
             members=members,
-            cohort=[{"agent": agent, "slot": [1, 1], "cost": 3} for agent in members],
+            cohort=[[agent, [1, 1], 3] for agent in members],
             arrival=4,
             verified=True,
         )
@@ -236,27 +236,16 @@ class Play:
         )
 
     def forecast(self, number: int, task: str, members: list[int]) -> None:
-        evidence = [
-            {
-                "agent": a,
-                "in_place": a % 2 == 0,
-                "acting": False,
-                "able": True,
-                "cell": [2, 3],
-                "arrival": 4 + a,
-            }
-            for a in members
-        ]
-        held = {"participation": 0, "spatial": 1, "temporal": 0, "dependency": 8}
+        evidence = [[a, a % 2, 0, 1, [2, 3], 4 + a] for a in members]
         self.events(
             "repair_predicted",
             forecast=number,
             task=task,
             need=2,
-            group=members,
+            group=[[a, self.plan[a]] for a in members],
             rollouts=8,
             support=8,
-            held=held,
+            held=[0, 1, 0, 8],
             succeeded=0,
             first=self.events.step + 2,
             last=self.events.step + 6,
@@ -280,9 +269,9 @@ class Play:
             agents=self.agents,
             seed=0,
             config_digest="0" * 64,
-            topology="chain",
+            topology={"kind": "chain", "options": {}},
             policy="always",
-            pace="lockstep",
+            pace={"kind": "lockstep", "step_ms": 0},
             planners=["scripted"] * self.agents,
             budgets={},
         )

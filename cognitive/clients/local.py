@@ -40,6 +40,7 @@ OUTPUT_ROOM = 2048
 CONTEXT_TOKENS = -(-MAX_PROMPT // CHARACTERS_PER_TOKEN) + OUTPUT_ROOM
 HEALTH_S = 60.0
 TERMINATE_S = 5.0
+ATTEMPT_S, TRY_S = 240.0, 480.0
 POLL_S = 0.1
 LOG_LINES = 20
 
@@ -109,9 +110,10 @@ class LocalServer:
         return f"http://127.0.0.1:{self._port}/v1"
 
     def profile(self, **settings: object) -> EndpointProfile:
-        """Settings of an endpoint for this server; it keeps one request at a time going."""
+        """Settings of an endpoint for this server: one request at a time, and patience."""
         fixed = {"model": ALIAS, "label": "local", "base_url": self.base_url, "api_key_env": ""}
-        return EndpointProfile(**{**fixed, "concurrency": 1, **settings})  # type: ignore[arg-type]
+        patient = {"concurrency": 1, "attempt_s": ATTEMPT_S, "try_s": TRY_S}
+        return EndpointProfile(**{**fixed, **patient, **settings})  # type: ignore[arg-type]
 
     def __enter__(self) -> LocalServer:
         self.start()

@@ -27,7 +27,8 @@ class LlmPlanner(Metered):
     """Answers questions with the replies of a model; keeps nothing between them.
 
     prompts: filled for every question. max_output_tokens: of a reply to a kind that is not one of
-    the decision kinds. A reply that was cut is asked for again with twice the room.
+    the decision kinds. output_cap: most tokens of any reply, for small models; None for none. A
+    reply that was cut is asked for again with twice the room.
     """
 
     name = "llm"
@@ -39,12 +40,14 @@ class LlmPlanner(Metered):
         prompts: PromptBuilder,
         latency: Latency = TOKENS,
         max_output_tokens: int = DEFAULT_OUTPUT_TOKENS,
+        output_cap: int | None = None,
     ) -> None:
         self.latency = latency
         self._client = client
         self._profile = profile
         self._prompts = prompts
         self._max_output_tokens = max_output_tokens
+        self._output_cap = output_cap
 
     def quote(self, question: Question) -> Quote:
         """Hash and length of the prompt, and the most that the try may use."""
@@ -85,6 +88,7 @@ class LlmPlanner(Metered):
 
     def _room(self, question: Question) -> int:
         room = MAX_OUTPUT.get(question.ask.kind, self._max_output_tokens)
+        room = room if self._output_cap is None else min(room, self._output_cap)
         codes = (found["code"] for entry in question.tries for found in entry["findings"])
         return 2 * room if "truncated" in codes else room
 

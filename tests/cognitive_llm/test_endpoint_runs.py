@@ -5,6 +5,7 @@ import json
 import time
 
 import pytest
+from kept_events import Kept
 
 from cognitive.budget import Ledger, Limits
 from cognitive.clients.base import Secret
@@ -26,25 +27,6 @@ KEY = "sk-0123456789-very-secret"
 CUBE = make("cube-v1")
 TWO_STEPS = Limits(steps=2)
 TOKENS = Latency("tokens")
-
-
-class Kept:
-    """A sink that keeps events."""
-
-    def __init__(self):
-        self.events = []
-
-    def event(self, line):
-        self.events.append(line)
-
-    def frame(self, step, layers):
-        return None
-
-    def flush(self):
-        return None
-
-    def close(self):
-        return None
 
 
 class Episode:

@@ -29,7 +29,7 @@ from cognitive.prompts.words import (
     verb_line,
 )
 from cognitive.protocols import Question
-from worlds.api import AgentView, Json
+from worlds.api import AgentView, Json, VerbSpec
 
 __all__ = [
     "CAPS",
@@ -165,13 +165,21 @@ class PromptBuilder:
         system = self._system.lay_out(
             {
                 "manual": self._capped("manual", self._manual.splitlines()),
-                "verbs": self._capped("verbs", [verb_line(verb) for verb in view.verbs]),
+                "verbs": self._verbs(view.verbs),
                 "role": self._role(question),
                 "reply_rules": self._reply_rules(question, view),
             }
         )
         values = {name: _BODIES[name](self, question, view) for name in SECTIONS[kind]}
         return system, self._kinds[kind].lay_out(values | {"max_actions": str(self._max_actions)})
+
+    def _verbs(self, verbs: tuple[VerbSpec, ...]) -> str:
+        """The verb table; without its explanations where there is no room for all of them."""
+        lines = [verb_line(verb) for verb in verbs]
+        room = CAPS["verbs"] - self._sections["verbs"].length
+        if len("\n".join(lines)) > room:
+            lines = [verb_line(verb, is_explained=False) for verb in verbs]
+        return self._capped("verbs", lines)
 
     def _capped(self, name: str, lines: list[str], **more: str) -> str:
         """A section with as many of the lines as its cap allows; "" without lines."""

@@ -86,7 +86,8 @@ def _list(schema: Json, definitions: Json) -> str:
     if any("verb" in branch.get("properties", {}) for branch in items.get("anyOf", ())):
         return 'list of actions, each {"verb": its name, then its arguments}'
     low, high = schema.get("minItems"), schema.get("maxItems")
-    count = f" ({low or 0} to {high})" if high is not None else ""
+    count = "" if high is None else f" ({low or 0} to {high})"
+    count = f" (exactly {high})" if low == high and high is not None else count
     return f"list{count} of {_shape(items, definitions) if items else 'values'}"
 
 
@@ -121,7 +122,7 @@ def example_of(kind: str, verbs: tuple[VerbSpec, ...]) -> Json:
 
 
 def _example_plan(verbs: tuple[VerbSpec, ...]) -> Json:
-    first = next((verb for verb in verbs if verb.name != "wait"), verbs[0])
+    first = next((verb for verb in verbs if any(arg.is_required for arg in verb.args)), verbs[0])
     chosen = {arg.name: _example_argument(arg) for arg in first.args if arg.is_required}
     actions = [{"verb": first.name, **chosen}, {"verb": "wait", "steps": 2}]
     return {"thought": "why I do this", "task": "none", "actions": actions, "note": ""}

@@ -84,10 +84,10 @@ def _one_line(text: str) -> str:
 # --- verbs ---------------------------------------------------------------------------------------
 
 
-def verb_line(verb: VerbSpec) -> str:
-    """A verb with the types, ranges and defaults of its arguments."""
+def verb_line(verb: VerbSpec, is_explained: bool = True) -> str:
+    """A verb with the types, ranges and defaults of its arguments, and what it does."""
     args = ", ".join(map(_argument, verb.args))
-    return f"- {verb.name}({args}): {verb.summary}"
+    return f"- {verb.name}({args}){f': {verb.summary}' if is_explained else ''}"
 
 
 def _argument(arg: ArgSpec) -> str:

@@ -1,6 +1,7 @@
 """Prompts: what is in them, how long they get, what others' words can do in them."""
 
 import json
+import re
 import shutil
 
 import pytest
@@ -24,7 +25,9 @@ from cognitive.prompts.templates import FOLDER, Template
 from cognitive.prompts.words import digest, fit, outline, quoted
 from cognitive.protocols import Question
 from cognitive.schemas import reply_models
+from cognitive.views import BoundView
 from worlds.api import Ask
+from worlds.registry import make, presets
 
 BUILDER = PromptBuilder("These are the rules.")
 ORDERS = {
@@ -184,16 +187,23 @@ def test_equal_questions_give_equal_prompts():
 # --- a real world --------------------------------------------------------------------------------
 
 
-def test_a_prompt_of_cube_speaks_in_its_verbs_and_shows_what_is_needed():
-    view, world = cube_view()
+@pytest.mark.parametrize(
+    "id",
+    [f"{world}:{preset}" for world in ("cube-v1", "macrafter-v1") for preset in presets(world)],
+)
+def test_a_prompt_speaks_in_the_verbs_of_its_world_and_hides_nothing_needed(id):
+    """Every preset: the whole manual and view, every verb and argument; no other words for
+    directions than those of the actions."""
+    world = make(id)
+    view = BoundView(world, world.rules.reset(0), 0)
     messages, parts = built("plan", view, builder=PromptBuilder(world.text.manual()))
     for verb in view.verbs:
-        assert f"- {verb.name}(" in parts["verbs"]
+        line = next(line for line in parts["verbs"].splitlines() if f"- {verb.name}(" in line)
+        assert all(f"{arg.name}: " in line for arg in verb.args), line
     assert parts["manual"] == world.text.manual().rstrip("\n"), "nothing of the manual is dropped"
-    blocks = {task.id.rpartition("_")[0] for task in view.known()}
-    assert blocks and all(f"{block}:" in parts["view"] for block in blocks), blocks
-    words = json.dumps(messages).lower()
-    assert not [word for word in ("north", "south", "north-east", "diagonal") if word in words]
+    assert parts["view"] == view.describe(CAPS["view"]), "what the world shows is shown whole"
+    assert not re.search(r"\b(north|south|east|west|diagonal)", json.dumps(messages).lower())
+    assert not [text for text in parts.values() if re.search(r"\(\d+ more\)", text)]
 
 
 @pytest.mark.parametrize("agents", [3, 256])

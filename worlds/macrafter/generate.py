@@ -29,7 +29,7 @@ from worlds.macrafter.state import (
 )
 from worlds.macrafter.table import Table, load_table
 
-__all__ = ["RIPE_AGE", "check_seed", "from_drawing", "start"]
+__all__ = ["RIPE_AGE", "check_seed", "from_drawing", "start", "to_drawing"]
 
 RIPE_AGE = creature_kernels.RIPE_AGE + 1
 """Age at which a plant is ripe and stops ageing."""
@@ -276,6 +276,25 @@ def from_drawing(text: str, config: MacrafterConfig) -> MacrafterState:
     _start_stream(state.stream[0], config.seed)
     _see(state, 0, numbers.settings)
     return state
+
+
+def to_drawing(state: MacrafterState) -> str:
+    """The one world of `state` as a drawing; agents print modulo 10."""
+    lines = [[MATERIAL_LETTERS[ground] for ground in row] for row in state.material[0].tolist()]
+    for row, column in np.argwhere(state.occupant[0]).tolist():
+        holder = int(state.occupant[0, row, column])
+        lines[row][column] = str((holder - 1) % 10) if holder > 0 else _sign(state, -holder - 1)
+    return "\n".join("".join(line) for line in lines)
+
+
+def _sign(state: MacrafterState, slot: int) -> str:
+    """The letter of a creature."""
+    kind = CREATURES[state.creature_kind[0, slot]]
+    if kind == "arrow":
+        return ARROW_LETTERS[state.creature_facing[0, slot]]
+    if kind == "plant" and state.creature_timer[0, slot] >= RIPE_AGE:
+        return RIPE_LETTER
+    return CREATURE_LETTERS[CREATURES.index(kind)]
 
 
 def _check_shape(rows: list[str]) -> None:

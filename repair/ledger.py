@@ -73,7 +73,7 @@ class Ledger:
             return
         costs = self.costs[dialogue]
         costs.answers += 1
-        costs.calls += sum(1 for entry in line["tries"] if entry["level"] is not None)
+        costs.calls += sum(1 for entry in line["tries"] if entry["level"] or entry["problem"])
         costs.tokens += line["usage"]["total"]
         costs.charged_ms += line["charge_ms"]
 

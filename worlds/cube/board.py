@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives.grid import LEFT, UP
-from primitives.navigation import distance_field
+from primitives.navigation import UNREACHABLE, distance_field
 from worlds.api import Cell
 from worlds.cube.state import GONE, CubeState, push_direction
 
@@ -165,6 +165,13 @@ class Board:
     def field(self, targets: tuple[Cell, ...]) -> Field:
         """[H, W] int32, path lengths to the nearest free target round all agents."""
         return self._fields.to(targets)
+
+    def steps(self, field: Field, agent: int) -> int:
+        """Steps of an agent down a `field` of this board, in which its own cell is an obstacle."""
+        row, column = self.agents[agent]
+        beside = [(row + down, column + right) for down, right in STEPS]
+        least = min(int(field[cell]) for cell in beside if self.terrain.is_inside(cell))
+        return least if least == UNREACHABLE else least + 1
 
     def away_field(self, block: int, steps: int) -> Field:
         """As `field`, to all free cells at least `steps` from the block."""

@@ -1,6 +1,7 @@
 """Who pushes which block next: list scheduling over left faces, by arithmetic on one board."""
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -55,33 +56,104 @@ def matched(
 ) -> dict[AgentId, Cell]:
     """A left contact cell for each agent; agents beyond the number of cells get none.
 
-    Whoever was promised a cell gets it. On a narrow face nobody can pass anybody: in the middle
-    those who are there, towards the ends those who arrive later. On others whoever stands on a
-    cell keeps it and the rest follow in the order of rows, so that no two ways cross.
+    Whoever was promised a cell gets it. On a narrow face, where nobody can pass anybody, those
+    who are there and then those who arrive first go in as deep as they can. On others whoever
+    stands on a cell keeps it and the rest follow in the order of rows, so that no two ways cross.
     """
     cells = board.terrain.contacts(block, GOAL_FACE)
-    found = {a: cell for a in agents if (cell := promised.get(a)) in cells and cell is not None}
-    coming = [agent for agent in agents if agent not in found]
+    kept = {a: cell for a in agents if (cell := promised.get(a)) in cells and cell is not None}
     if is_narrow(board.terrain, block):
         arrival = dict(zip(agents, arrivals, strict=True))
-        order = _single_file(board, coming, cells, arrival)
-    else:
-        found |= {a: board.agents[a] for a in coming if board.agents[a] in cells}
-        order = sorted((a for a in coming if a not in found), key=lambda a: board.agents[a])
+        return _deepest_first(board, cells, arrival, kept)
+    coming = [agent for agent in agents if agent not in kept]
+    there = {a: board.agents[a] for a in coming if board.agents[a] in cells}
+    found = kept | {a: cell for a, cell in there.items() if cell not in kept.values()}
     left = [cell for cell in cells if cell not in found.values()]
-    return found | dict(zip(order, left, strict=False))
+    rest = sorted((a for a in coming if a not in found), key=lambda a: board.agents[a])
+    return found | dict(zip(rest, left, strict=False))
 
 
-def _single_file(
-    board: Board, agents: Sequence[AgentId], cells: Sequence[Cell], arrival: Mapping[AgentId, int]
-) -> list[AgentId]:
-    """Agents from top to bottom of a face on which they cannot pass each other."""
-    middle = cells[len(cells) // 2][0]
-    there = sorted(a for a in agents if board.agents[a] in cells)
-    coming = sorted((a for a in agents if a not in there), key=lambda a: (arrival[a], a))
-    above = [a for a in coming if board.agents[a][0] < middle]
-    below = [a for a in coming if board.agents[a][0] >= middle]
-    return [*reversed(above), *sorted(there, key=lambda a: board.agents[a]), *below]
+def _deepest_first(
+    board: Board,
+    cells: Sequence[Cell],
+    arrival: Mapping[AgentId, int],
+    kept: Mapping[AgentId, Cell],
+) -> dict[AgentId, Cell]:
+    """Slots of a narrow face: those who are there, who were promised one, then the others."""
+    there = [agent for agent in arrival if board.agents[agent] in cells]
+    found = {agent: kept[agent] for agent in there if agent in kept}
+    depth = _depths(board.terrain, cells, ())
+    moving = [agent for agent in there if agent not in kept]
+    for agent in sorted(moving, key=lambda a: (-depth[board.agents[a]], a)):
+        _take_deepest(board, cells, agent, found, is_there=True)
+    for agent, cell in kept.items():
+        if agent not in found and cell not in found.values():
+            found[agent] = cell
+    late = _late(board, cells, arrival, found)
+    for agent in sorted(late, key=lambda a: (late[a], a)):
+        _take_deepest(board, cells, agent, found, is_there=False)
+    return found
+
+
+def _late(
+    board: Board,
+    cells: Sequence[Cell],
+    arrival: Mapping[AgentId, int],
+    found: Mapping[AgentId, Cell],
+) -> dict[AgentId, int]:
+    """Arrival of those without a slot; of who comes at once, round all agents to a free end."""
+    here = [cell for cell in cells if board.occupant[cell] > 0]
+    doors = tuple(cell for cell, d in _depths(board.terrain, cells, here).items() if d == 0)
+    straight, round_all = board.terrain.field(cells), board.field(doors)
+    late = {}
+    for agent in arrival:
+        if agent not in found:
+            is_free = arrival[agent] == straight[board.agents[agent]]
+            steps = board.steps(round_all, agent) if is_free else UNREACHABLE
+            late[agent] = arrival[agent] if steps == UNREACHABLE else steps
+    return late
+
+
+def _take_deepest(
+    board: Board,
+    cells: Sequence[Cell],
+    agent: AgentId,
+    found: dict[AgentId, Cell],
+    is_there: bool,
+) -> None:
+    """Give an agent the deepest cell that is left and, if it is in the face, in its reach."""
+    depth, row = _depths(board.terrain, cells, found.values()), board.agents[agent][0]
+    free = [cell for cell in depth if not is_there or _in_reach(depth, row, cell[0])]
+    if free:
+        found[agent] = min(free, key=lambda cell: (-depth[cell], abs(cell[0] - row), cell))
+
+
+def _depths(terrain: Terrain, cells: Sequence[Cell], taken: Collection[Cell]) -> dict[Cell, int]:
+    """For each cell of a face that is not taken the number of others to pass on the way in.
+
+    0 for one that is entered from the left or from beyond an end of the face, -1 where taken
+    cells shut off every way.
+    """
+    column, rows = cells[0][1], {row for row, _ in cells} - {row for row, _ in taken}
+    doors = {row for row in rows if _is_open(terrain, (row, column - 1))}
+    for end, beyond in ((cells[0][0], -1), (cells[-1][0], 1)):
+        if end in rows and _is_open(terrain, (end + beyond, column)):
+            doors.add(end)
+    depth, waiting = dict.fromkeys(doors, 0), deque(sorted(doors))
+    while waiting:
+        row = waiting.popleft()
+        for beside in (row - 1, row + 1):
+            if beside in rows and beside not in depth:
+                depth[beside] = depth[row] + 1
+                waiting.append(beside)
+    return {(row, column): depth.get(row, -1) for row in sorted(rows)}
+
+
+def _in_reach(depth: Mapping[Cell, int], start: int, goal: int) -> bool:
+    """Whether no taken cell lies between two rows of a face."""
+    rows = {row for row, _ in depth}
+    low, high = min(start, goal), max(start, goal)
+    return all(row in rows for row in range(low, high + 1))
 
 
 def schedule(

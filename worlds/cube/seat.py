@@ -132,22 +132,32 @@ class Seat:
         return [block for block, _ in self.undelivered(legs)]
 
     def promised(self, free: Iterable[AgentId] = ()) -> dict[AgentId, Cell]:
-        """Slots of the own plan, and those that teammates who are not free were given or named."""
+        """Slots of the own plan, and those that teammates who are not free were given or named.
+
+        Whoever is in place, and not on the way to a slot, has the one it stands on.
+        """
+        seen = {agent: self.board.agents[agent] for agent in self.at_work()}
         found = {}
-        own = self.notes["own_plan"]
-        mine = [] if own is None else _cells_in(own["actions"][own["index"] :])
-        if mine:
-            found[self.agent] = mine[0]
         for other in sorted(set(self.teammates) - set(free)):
-            step, part = self._commanded(other)
-            cells = [] if part is None else _cells_of(part, other)
-            word = self.notes["team"].get(str(other))
-            if word is not None and word["step"] >= step:
-                spoken = [(int(row), int(column)) for row, column in _SLOT.findall(word["note"])]
-                cells = [*_cells_in(word["actions"]), *spoken, *cells]
+            cells = [*self._slots_told(other), *([seen[other]] if other in seen else [])]
             if cells:
                 found[other] = cells[0]
+        own = self.notes["own_plan"]
+        if own is not None:
+            cells = _cells_in(own["actions"][own["index"] :])
+            cells += [seen[self.agent]] if self.agent in seen else []
+            found |= {self.agent: cells[0]} if cells else {}
         return found
+
+    def _slots_told(self, other: AgentId) -> list[Cell]:
+        """Slots by the newest orders to a teammate, or by its own later words."""
+        step, part = self._commanded(other)
+        cells = [] if part is None else _cells_of(part, other)
+        word = self.notes["team"].get(str(other))
+        if word is not None and word["step"] >= step:
+            spoken = [(int(row), int(column)) for row, column in _SLOT.findall(word["note"])]
+            cells = [*_cells_in(word["actions"]), *spoken, *cells]
+        return cells
 
     def _commanded(self, other: AgentId) -> tuple[int, Json]:
         """Step and content of the newest orders to a teammate that this agent gave or read."""

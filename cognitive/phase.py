@@ -291,11 +291,16 @@ class Rounds:
     # --- asking ----------------------------------------------------------------------------------
 
     def _waves(self, tables: Iterable[OpenDialogue]) -> list[Decision]:
-        """Decisions of the present waves, dialogue by dialogue; the other asks are skipped."""
+        """Decisions of the present waves, dialogue by dialogue; the other asks are skipped.
+
+        Whoever is in a repair channel is asked nothing by others, which may be open in realtime.
+        """
         decisions = []
+        called = {a: t.number for t in self.open if t.cause == "repair" for a in t.members}
         for table in tables:
             for index, ask in enumerate(table.asks):
-                if self._is_skipped(table, ask):
+                is_elsewhere = called.get(ask.agent, table.number) != table.number
+                if is_elsewhere or self._is_skipped(table, ask):
                     table.skip(index)
                 else:
                     table.decisions[index] = self._decision(table, index, ask)

@@ -172,7 +172,7 @@ def check_rounds(events):
             open_rounds[line["dialogue"]] = Counter(dict.fromkeys(needing, 0))
         elif line["e"] == "decision_started" and line["kind"] == "plan":
             asked = open_rounds.get(line["dialogue"], {})
-            if line["agent"] in asked:
+            if line["agent"] in asked and stage.get(line["agent"], "R") == "R":
                 asked[line["agent"]] += 1
         elif line["e"] == "dialogue_closed" and line["dialogue"] in open_rounds:
             asked = open_rounds.pop(line["dialogue"])

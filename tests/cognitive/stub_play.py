@@ -8,7 +8,7 @@ from cognitive.protocols import Answer, Latency, Usage
 from cognitive.settings import EpisodeSettings
 from cognitive.topologies import make_topology
 
-_SHORT = {"w": "work", "b": "break", "d": "die"}
+_SHORT = {"w": "work", "b": "break", "d": "die", "s": "skip"}
 
 
 def plan(text, task="none", **more):

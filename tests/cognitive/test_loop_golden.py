@@ -430,15 +430,20 @@ def test_case_25_realtime_chain_overtakes_an_answer():
 
 
 class OneChannel:
-    """A gate whose only channel, at the first review, has these members speak and then keep."""
+    """A gate with one channel, when all of these members wait or execute: they speak and keep."""
 
     def __init__(self, members):
         self._members = members
         self.moments = []
+        self._is_open = False
 
     def review(self, moment):
         self.moments.append(moment)
-        return ((KeepingChannel(self._members),) if len(self.moments) == 1 else ()), ()
+        ready = {view.agent for view in moment.plans if view.stage in ("W", "X")}
+        if self._is_open or not ready.issuperset(self._members):
+            return (), ()
+        self._is_open = True
+        return (KeepingChannel(self._members),), ()
 
     def observe(self, t, attempts, plans):
         return ()

@@ -76,7 +76,7 @@ class Wild(Metered):
         return None
 
     def _reply(self, question, pick):
-        text = pick("plan", "w1", "w2", "w3", "w1 b1 w1", "b2", "skip0", "skip0 w1", "!", "d3")
+        text = pick("plan", "w1", "w2", "w3", "w1 b1 w1", "b2", "s0", "s0 w1", "!", "d3")
         messages = [{"recipients": [pick("to", 0, 1)], "text": "Hear."}]
         own = plan(text, pick("task", "none", "pile", "pit"))
         if pick("talks", False, False, True):

@@ -24,7 +24,9 @@ TOKENS = Latency("tokens")
 
 
 class LlmPlanner(Metered):
-    """Answers questions with the replies of a model; keeps nothing between them.
+    """Answers questions with the replies of a model.
+
+    Nothing is kept between decisions but the prompt of a question that was quoted for.
 
     prompts: filled for every question. max_output_tokens: of a reply to a kind that is not one of
     the decision kinds. output_cap: most tokens of any reply, for small models; None for none. A
@@ -48,10 +50,12 @@ class LlmPlanner(Metered):
         self._prompts = prompts
         self._max_output_tokens = max_output_tokens
         self._output_cap = output_cap
+        self._quoted: dict[str, tuple[Question, Request]] = {}
 
     def quote(self, question: Question) -> Quote:
         """Hash and length of the prompt, and the most that the try may use."""
         request = self.request(question)
+        self._quoted[question.scope] = (question, request)
         return request_quote(request, self._profile, prompt_hash(request.messages))
 
     def bill(self, usage: Usage) -> int:
@@ -60,7 +64,9 @@ class LlmPlanner(Metered):
 
     async def answer(self, question: Question) -> Answer:
         """One try."""
-        request = self.request(question)
+        quoted, request = self._quoted.pop(question.scope, (None, None))
+        if request is None or quoted is not question:
+            request = self.request(question)
         outcome: Completion | ClientError
         try:
             outcome = await self._client.complete(request, question.scope)

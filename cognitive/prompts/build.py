@@ -8,7 +8,7 @@ MAX_PROMPT for any number of agents.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -271,26 +271,36 @@ class PromptBuilder:
     def _team(self, question: Question, view: AgentView) -> str:
         step = question.memory["step"]
         entries = sorted(question.memory["team"].items(), key=lambda e: (-e[1]["step"], int(e[0])))
-        lines = [_team_line(int(agent), entry, step) for agent, entry in entries]
+        lines = (_team_line(int(agent), entry, step) for agent, entry in entries)
         return self._counted("team", lines, [entry["task"] for _, entry in entries])
 
     def _messages(self, question: Question, view: AgentView) -> str:
         read = sorted(question.messages or (), key=lambda m: (-KINDS.get(m["kind"], LOW), -m["id"]))
         tasks = [(m["body"] or {}).get("task", "other matters") for m in read]
-        return self._counted("messages", [_message_line(m) for m in read], tasks)
+        return self._counted("messages", map(_message_line, read), tasks)
 
     def _repair(self, question: Question, view: AgentView) -> str:
         return self._capped("repair", _repair_lines(question.ask.context))
 
-    def _counted(self, name: str, lines: list[str], tasks: list[str]) -> str:
-        """The first lines that fit, and a line that counts the rest by task."""
+    def _counted(self, name: str, lines: Iterator[str], tasks: list[str]) -> str:
+        """The first lines that fit, and a line that counts the rest by task.
+
+        tasks: one for each line; lines are made only as far as they can be shown.
+        """
         room = CAPS[name] - self._sections[name].length
-        if not lines or len("\n".join(lines)) <= room:
-            return self._capped(name, lines)
-        kept = len(lines)
+        shown: list[str] = []
+        used = -1
+        for line in lines:
+            shown.append(line)
+            used += len(line) + 1
+            if used > room:
+                break
+        if used <= room:
+            return self._capped(name, shown)
         while True:
-            kept -= 1
-            text = "\n".join([*lines[:kept], clipped(digest(tasks[kept:]), room // 2)])
+            shown.pop()
+            rest = clipped(digest(tasks[len(shown) :]), room // 2)
+            text = "\n".join([*shown, rest])
             if len(text) <= room:
                 return self._sections[name].fill({"text": text})
 

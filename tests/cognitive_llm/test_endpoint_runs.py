@@ -11,6 +11,8 @@ from cognitive.budget import Ledger, Limits
 from cognitive.clients.base import Secret
 from cognitive.clients.fake import BEHAVIOURS, FakeServer
 from cognitive.clients.profile import EndpointProfile
+from cognitive.clients.retry import Capped, Retrying, RetryPolicy
+from cognitive.clients.scripted import Scripted, Slow
 from cognitive.clients.stack import open_client
 from cognitive.desk import Stop
 from cognitive.errors import RecordError
@@ -283,3 +285,29 @@ def test_a_run_stopped_and_filled_is_the_run_that_was_not_stopped(tmp_path):
     rest = episode((), "ok", limits=Limits(steps=6), mode="fill", cassette=path)
     assert rest.bytes == whole.bytes
     assert len(rest.server.received) == len(whole.server.received) - 4
+
+
+@pytest.mark.parametrize("concurrency", [16, 64])
+def test_a_round_of_256_agents_takes_as_long_as_its_cap_says(concurrency):
+    """In process, 200 ms a call: within 1.5 of ceil(256 / cap) * 0.2 s, prompts included."""
+    world = make("cube-v1", n=256)
+    plan = '{"task": "none", "actions": [{"verb": "wait", "steps": 3}]}'
+    client = Retrying(
+        Capped(Scripted(lambda request, scope: Slow(200, plan)), asyncio.Semaphore(concurrency)),
+        RetryPolicy(),
+    )
+    planner = LlmPlanner(client, EndpointProfile("m"), PromptBuilder(world.text.manual()))
+    sink = Kept()
+
+    async def run():
+        began = time.perf_counter()
+        await play(
+            world, EpisodeSettings(limits=Limits(steps=1)), make_topology("individual", 256),
+            lambda ask: planner, NoGate(), sink,
+        )  # fmt: skip
+        return time.perf_counter() - began
+
+    took = asyncio.run(run())
+    least = -(-256 // concurrency) * 0.2
+    assert len([line for line in sink.events if line["e"] == "plan_committed"]) == 256
+    assert took <= 1.5 * least, (took, least)

@@ -21,7 +21,7 @@ from cognitive.prompts.build import (
     prompt_length,
 )
 from cognitive.prompts.shapes import example_of, shape_of
-from cognitive.prompts.templates import FOLDER, Template
+from cognitive.prompts.templates import FOLDER, Template, templates_digest
 from cognitive.prompts.words import digest, fit, outline, quoted
 from cognitive.protocols import Question
 from cognitive.schemas import reply_models
@@ -352,6 +352,7 @@ def test_a_changed_template_changes_the_prompt(tmp_path):
     shutil.copytree(FOLDER, folder)
     path = folder / "plan.md"
     path.write_text(path.read_text().replace("You have no plan.", "Plan now."))
+    assert templates_digest(folder) != templates_digest() == templates_digest(FOLDER)
     changed = PromptBuilder(folder=folder)
     assert built("plan", builder=changed)[1]["question"].startswith("Plan now.")
 

@@ -12,6 +12,7 @@ from cognitive.errors import ConfigError
 from cognitive.parsing import MAX_CHARACTERS, read_reply, shown_back
 from cognitive.schemas import AckReply, TalkingPlanReply, reply_models, strict_schema
 from worlds.api import ArgSpec, VerbSpec
+from worlds.registry import make, presets
 
 VERBS = (
     VerbSpec(
@@ -253,11 +254,18 @@ def walk(schema):
         yield from walk(schema["items"])
 
 
+def all_verbs():
+    worlds = [(world, preset) for world in ("cube-v1", "macrafter-v1") for preset in presets(world)]
+    return [VERBS, *(make(world, preset).skills.verbs for world, preset in worlds)]
+
+
 @pytest.mark.parametrize("talk", [False, True])
 def test_every_sent_schema_is_one_that_strict_modes_take(talk):
-    """Closed objects, every field required, and no keyword beyond the few that all servers know."""
+    """Closed objects, every field required, and no keyword beyond the few that all servers know;
+    nesting, properties and choices within the limits that `strict_schema` keeps. Every preset."""
     known = {"type", "properties", "required", "additionalProperties", "items", "anyOf", "enum"}
-    for kind, model in reply_models(VERBS, free_talk=talk).items():
+    models = [pair for verbs in all_verbs() for pair in reply_models(verbs, talk).items()]
+    for kind, model in models:
         for part in walk(strict_schema(model)):
             assert part.keys() <= known, (kind, part)
             if part.get("type") == "object":

@@ -1,7 +1,5 @@
 """What is seen of a CUBE board: the whole board in channels, or a square window round an agent."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,18 +20,26 @@ OUTSIDE, FLOOR, GOAL = 0, 1, 2
 
 
 @in_place
-def board_views(state: Any, seen: NDArray[np.float32]) -> None:
-    """Write the boards of a batch into `seen` [B, H, W, 5] float32, which comes as zeros."""
+def board_views(
+    agent_cell: NDArray[np.int16],
+    block_cell: NDArray[np.int16],
+    block_weight: NDArray[np.int16],
+    seen: NDArray[np.float32],
+) -> None:
+    """Write the boards of a batch into `seen` [B, H, W, 5] float32, which comes as zeros.
+
+    agent_cell: [B, A, 2], block_cell: [B, K, 2], block_weight: [B, K], all int16.
+    """
     width = seen.shape[2]
     for w in range(seen.shape[0]):
         seen[w, :, width - 1, GOAL_HERE] = 1.0
-        for a in range(state.agent_cell.shape[1]):
-            r, c = state.agent_cell[w, a]
+        for a in range(agent_cell.shape[1]):
+            r, c = agent_cell[w, a]
             seen[w, r, c, AGENT_HERE] = 1.0
             seen[w, r, c, AGENT_ID] = a + 1
-        for block in range(state.block_cell.shape[1]):
-            row, column = int(state.block_cell[w, block, 0]), int(state.block_cell[w, block, 1])
-            size = int(state.block_weight[w, block])
+        for block in range(block_cell.shape[1]):
+            row, column = int(block_cell[w, block, 0]), int(block_cell[w, block, 1])
+            size = int(block_weight[w, block])
             if row != GONE:
                 for r in range(row, row + size):
                     for c in range(column, column + size):
@@ -42,18 +48,25 @@ def board_views(state: Any, seen: NDArray[np.float32]) -> None:
 
 
 @in_place
-def windows(state: Any, seen: NDArray[np.int16]) -> None:
+def windows(
+    occupants: NDArray[np.int16],
+    agent_cell: NDArray[np.int16],
+    block_weight: NDArray[np.int16],
+    seen: NDArray[np.int16],
+) -> None:
     """Write what is round each agent into `seen` [B, A, S, S, 3] int16, S odd, overwritten.
 
     The agent stands in the middle. Cells outside the board are 0 in every channel.
+
+    occupants: [B, H, W], agent_cell: [B, A, 2], block_weight: [B, K], all int16.
     """
-    height, width = state.occupant.shape[1], state.occupant.shape[2]
+    height, width = occupants.shape[1], occupants.shape[2]
     size = seen.shape[2]
     for w in range(seen.shape[0]):
-        occupant, weights = state.occupant[w], state.block_weight[w]
+        occupant, weights = occupants[w], block_weight[w]
         for a in range(seen.shape[1]):
-            top = int(state.agent_cell[w, a, 0]) - size // 2
-            left = int(state.agent_cell[w, a, 1]) - size // 2
+            top = int(agent_cell[w, a, 0]) - size // 2
+            left = int(agent_cell[w, a, 1]) - size // 2
             window = seen[w, a]
             first, last = max(0, -left), min(size, width - left)
             for y in range(size):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from primitives.compile import in_place
 from primitives.cube_kernels import ALL_ENDED, LEGAL, cube_memory, step_many
 from primitives.cube_view_kernels import BOARD_CHANNELS, board_views
 from primitives.grid import LEFT
@@ -62,6 +63,12 @@ class CubeRules:
     def __init__(self, config: CubeConfig) -> None:
         self.config = config
         self.agents = config.agent_count
+        self._settings = (
+            config.is_chain,
+            config.max_steps,
+            config.step_cost,
+            config.deliver_reward,
+        )
         self._counts = (config.agent_count, len(config.weights))
         self._memory = cube_memory(*self._counts)
         self._undeclared = _undeclared((1, config.agent_count))
@@ -85,23 +92,28 @@ class CubeRules:
         every world has ended; the state is then unchanged.
         """
         shape = state.agent_part.shape
-        self._check_layout(shape, actions, declared, arguments)
+        _check_array("actions", actions, shape, np.dtype(np.int32))
+        if declared is not None:
+            _check_array("declared", declared, shape, np.dtype(np.int32))
+        if arguments is not None:
+            _check_array("arguments", arguments, (*shape, 0), np.dtype(np.int32))
+        return self.advance(state, actions, declared)
+
+    def advance(
+        self,
+        state: CubeState,
+        actions: NDArray[np.int32],
+        declared: NDArray[np.int32] | None = None,
+    ) -> Stepped:
+        """`step` for arrays whose layout is known to be right. Raises IllegalAction."""
+        shape = state.agent_part.shape
         self._fit(state)
-        declared = self._undeclared if declared is None else declared
+        if declared is None:
+            declared = self._undeclared
         rewards = np.empty(shape, np.float32)
         terminated = np.empty(shape, np.bool_)
-        config = self.config
-        fault = step_many(
-            state,
-            self._memory,
-            actions,
-            declared,
-            config.is_chain,
-            config.max_steps,
-            config.step_cost,
-            config.deliver_reward,
-            rewards,
-            terminated,
+        fault = _step_arrays(
+            self._memory, actions, declared, *self._settings, rewards, terminated, *state
         )
         if fault == ALL_ENDED:
             raise IllegalAction("the world has ended; allowed: reset, then step")
@@ -164,13 +176,33 @@ class CubeRules:
         if self._undeclared.shape != (worlds, agents):
             self._undeclared = _undeclared((worlds, agents))
 
-    @staticmethod
-    def _check_layout(shape: tuple[int, ...], actions: Any, declared: Any, arguments: Any) -> None:
-        _check_array("actions", actions, shape, np.dtype(np.int32))
-        if declared is not None:
-            _check_array("declared", declared, shape, np.dtype(np.int32))
-        if arguments is not None:
-            _check_array("arguments", arguments, (*shape, 0), np.dtype(np.int32))
+
+@in_place
+def _step_arrays(
+    memory: NDArray[np.int64],
+    actions: NDArray[np.int32],
+    declared: NDArray[np.int32],
+    is_chain: bool,
+    max_steps: int,
+    step_cost: float,
+    deliver_reward: float,
+    rewards: NDArray[np.float32],
+    terminated: NDArray[np.bool_],
+    *arrays: Any,
+) -> int:
+    """`step_many` for a state given as its arrays, which saves a third of the cost of the call."""
+    return step_many(
+        CubeState(*arrays),
+        memory,
+        actions,
+        declared,
+        is_chain,
+        max_steps,
+        step_cost,
+        deliver_reward,
+        rewards,
+        terminated,
+    )
 
 
 def _undeclared(shape: tuple[int, int]) -> NDArray[np.int32]:
@@ -205,7 +237,7 @@ def _illegal(
 def observation(state: CubeState) -> NDArray[np.float32]:
     """What everybody sees of the one world of `state`: [H, W, 5] float32, read-only."""
     seen = np.zeros((1, *state.occupant.shape[1:], BOARD_CHANNELS), np.float32)
-    board_views(state, seen)
+    board_views(state.agent_cell, state.block_cell, state.block_weight, seen)
     board: NDArray[np.float32] = seen[0]
     board.flags.writeable = False
     return board

@@ -13,7 +13,7 @@ from worlds.cube.seat import Seat, goal_task, told
 
 __all__ = ["SPARE_WAIT", "after_statements", "own_crews", "slot_in", "statement", "together"]
 
-SPARE_WAIT = 20
+SPARE_WAIT = 10
 """Steps beyond the expected meeting for which partners are waited for."""
 FARTHEST_ARRIVAL, MOST_PARTNERS = 999, 255
 

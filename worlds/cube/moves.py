@@ -24,7 +24,7 @@ HELD = ("timeout", "blocked", "face_full")
 RESTS = 4
 LONGEST_WAIT = 100
 LONGEST_MOVE = 10
-IDLE_STEPS = 30
+IDLE_STEPS, REST_STEPS = 30, 3
 SIDEWAYS_PUSH = 10
 
 
@@ -38,12 +38,12 @@ def deliver(
     legs: Sequence[Leg],
     waits: Sequence[int],
     cell: Cell | None = None,
-    gone: frozenset[int] = frozenset(),
 ) -> list[Json]:
     """Go to the face, wait for the others, push; leg by leg as far as a plan reaches.
 
     waits: steps to wait for partners at each leg, the last for all further ones. cell: the slot
-    of the first leg, or None for the nearest. gone: blocks that others take away before.
+    of the first leg, or None for the nearest. A block with another in its way is not pushed: a
+    plan goes on after a push that fell short, and blocks that touch cannot be got apart.
     """
     actions: list[Json] = []
     start = seat.cell
@@ -52,11 +52,12 @@ def deliver(
         is_there = index == 0 and _is_there(seat, leg, slot)
         part = [] if is_there else [_walk(seat, leg, start, slot)]
         part = _rest(seat) + part if part and index == 0 else part
-        gone |= {leg[0]}
-        part += _act(seat.board, leg, waits[min(index, len(waits) - 1)], gone)
+        part += _act(seat.board, leg, waits[min(index, len(waits) - 1)])
         if index > 0 and len(actions) + len(part) > MOST_ACTIONS:
             break
         actions += part
+        if not _pushes(seat.board, leg):
+            break
         start = _end(seat.board, leg)
     return actions[:MOST_ACTIONS]
 
@@ -85,13 +86,15 @@ def _walk(seat: Seat, leg: Leg, start: Cell, cell: Cell | None) -> Json:
     return walk if cell is None else {**walk, "cell": list(cell)}
 
 
-def _act(board: Board, leg: Leg, wait: int, gone: frozenset[int]) -> list[Json]:
+def _act(board: Board, leg: Leg, wait: int) -> list[Json]:
     there, need = {"block": leg[0], "face": FACES[leg[1]]}, _need(board, leg)
     actions: list[Json] = []
     if need > 1:
         limit = max(1, min(LONGEST_WAIT, wait))
         actions.append({"verb": "rendezvous", **there, "count": need, "timeout": limit})
-    left = _pushes(board, leg, gone)
+    left = _pushes(board, leg)
+    if not left and need == 1:
+        actions.append({"verb": "wait", "steps": REST_STEPS})
     while left > 0:
         actions.append({"verb": "push", **there, "steps": min(LONGEST_PUSH, left)})
         left -= LONGEST_PUSH
@@ -117,7 +120,7 @@ def _is_there(seat: Seat, leg: Leg, cell: Cell | None) -> bool:
 
 def actions_for(board: Board, leg: Leg) -> int:
     """Actions of a plan that a leg takes."""
-    pushes = -(-_pushes(board, leg, frozenset(board.terrain.open)) // LONGEST_PUSH)
+    pushes = -(-_pushes(board, leg) // LONGEST_PUSH)
     return 1 + (_need(board, leg) > 1) + pushes
 
 
@@ -126,14 +129,12 @@ def _need(board: Board, leg: Leg) -> int:
     return min(board.closure(*leg).weight, len(board.agents))
 
 
-def _pushes(board: Board, leg: Leg, gone: frozenset[int]) -> int:
-    """Pushes of a leg; a gap is left to a block ahead that nobody here takes away before."""
+def _pushes(board: Board, leg: Leg) -> int:
+    """Pushes of a leg; none towards the goal while a block is in the way."""
     terrain, (block, face) = board.terrain, leg
     if face != GOAL_FACE:
         return max(1, min(SIDEWAYS_PUSH, terrain.run(block, face)))
-    if terrain.rules == "quorum" and not set(terrain.ahead(block)) <= gone:
-        return terrain.run(block, face) - 1
-    return terrain.distance_to_goal(block) + SPARE_PUSHES
+    return 0 if terrain.ahead(block) else terrain.distance_to_goal(block) + SPARE_PUSHES
 
 
 def stand_clear(seat: Seat, steps: int = IDLE_STEPS) -> Json:

@@ -70,27 +70,26 @@ def _ahead(seat: Seat, crews: Sequence[Crew], named: Sequence[AgentId]) -> dict[
     """The blocks that each agent is told to deliver, in its order: as many as its plan can hold.
 
     A later one is left out, with all that follow, if its face is narrow, since such a face takes
-    slots given on the spot, or if a block in its way is not in one of the crew's plans.
+    slots given on the spot, or if a block is in its way now.
     """
     terrain = seat.board.terrain
     most = LONG_ORDERS if len(seat.board.agents) <= LONG_ORDERS_TEAM else 1
     found: dict[AgentId, list[int]] = {agent: [] for agent in range(len(seat.board.agents))}
     room = dict.fromkeys(named, MOST_ACTIONS)
     for crew in crews:
-        planned = {block for agent in crew.agents for block in found[agent]}
-        is_timely = (blocks_under(terrain, crew.block) or frozenset()) <= planned
-        is_later = len(crew.agents) == 1 or not is_narrow(terrain, crew.block)
+        is_wide = len(crew.agents) == 1 or not is_narrow(terrain, crew.block)
+        is_blocked = bool(blocks_under(terrain, crew.block))
         for agent in crew.agents:
             if agent not in room:
                 found[agent].append(crew.block)
                 continue
-            cost = actions_for(seat.board, (crew.block, GOAL_FACE))
+            cost = min(MOST_ACTIONS, actions_for(seat.board, (crew.block, GOAL_FACE)))
             is_first = not found[agent]
-            fits = is_first or (is_later and cost <= room[agent] and len(found[agent]) < most)
-            if room[agent] > 0 and fits and is_timely:
-                room[agent] -= cost
+            is_later = is_wide and not is_blocked and len(found[agent]) < most
+            if room[agent] >= cost and (is_first or is_later):
                 found[agent].append(crew.block)
-            else:
+                room[agent] -= cost
+            if crew.block not in found[agent] or is_blocked:
                 room[agent] = 0
     return found
 

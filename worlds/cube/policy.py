@@ -190,8 +190,7 @@ def _under_orders(seat: Seat, part: Json) -> Json:
     by_step = part["by_step"]
     wait = NEXT_WAIT if by_step is None or not is_first else by_step - seat.step - arrival
     cell = slot_of(seat, part) if is_first else None
-    ordered = frozenset(seat.board.terrain.open)
-    actions = deliver(seat, legs, [max(LONE_WAIT, wait), NEXT_WAIT], cell, ordered)
+    actions = deliver(seat, legs, [max(LONE_WAIT, wait), NEXT_WAIT], cell)
     return plan(task_id(task_number(*legs[0])), actions, "As ordered.")
 
 

@@ -75,7 +75,7 @@ def matched(
 
 def _deepest_first(
     board: Board,
-    cells: Sequence[Cell],
+    cells: tuple[Cell, ...],
     arrival: Mapping[AgentId, int],
     kept: Mapping[AgentId, Cell],
 ) -> dict[AgentId, Cell]:
@@ -85,19 +85,26 @@ def _deepest_first(
     depth = _depths(board.terrain, cells, ())
     moving = [agent for agent in there if agent not in kept]
     for agent in sorted(moving, key=lambda a: (-depth[board.agents[a]], a)):
-        _take_deepest(board, cells, agent, found, is_there=True)
+        row = board.agents[agent][0]
+        left = _depths(board.terrain, cells, found.values())
+        reach = [cell for cell in left if _in_reach(left, row, cell[0])]
+        if reach:
+            found[agent] = min(reach, key=lambda c: (-depth[c], abs(c[0] - row), c))
     for agent, cell in kept.items():
         if agent not in found and cell not in found.values():
             found[agent] = cell
     late = _late(board, cells, arrival, found)
     for agent in sorted(late, key=lambda a: (late[a], a)):
-        _take_deepest(board, cells, agent, found, is_there=False)
+        row = board.agents[agent][0]
+        left = _depths(board.terrain, cells, found.values())
+        if left:
+            found[agent] = min(left, key=lambda c: (-left[c], abs(c[0] - row), c))
     return found
 
 
 def _late(
     board: Board,
-    cells: Sequence[Cell],
+    cells: tuple[Cell, ...],
     arrival: Mapping[AgentId, int],
     found: Mapping[AgentId, Cell],
 ) -> dict[AgentId, int]:
@@ -112,20 +119,6 @@ def _late(
             steps = board.steps(round_all, agent) if is_free else UNREACHABLE
             late[agent] = arrival[agent] if steps == UNREACHABLE else steps
     return late
-
-
-def _take_deepest(
-    board: Board,
-    cells: Sequence[Cell],
-    agent: AgentId,
-    found: dict[AgentId, Cell],
-    is_there: bool,
-) -> None:
-    """Give an agent the deepest cell that is left and, if it is in the face, in its reach."""
-    depth, row = _depths(board.terrain, cells, found.values()), board.agents[agent][0]
-    free = [cell for cell in depth if not is_there or _in_reach(depth, row, cell[0])]
-    if free:
-        found[agent] = min(free, key=lambda cell: (-depth[cell], abs(cell[0] - row), cell))
 
 
 def _depths(terrain: Terrain, cells: Sequence[Cell], taken: Collection[Cell]) -> dict[Cell, int]:

@@ -24,8 +24,13 @@ CROWD_PRICE, BEAST_PRICE = 5, 3
 """Further steps for a cell on which an agent or a creature is seen."""
 MOST_STEPS = 200
 """Longest timeout of `navigate`."""
-MOUNTAIN = ("stone", "path", "coal", "iron", "diamond", "lava")
-FOREST = ("tree", "grass")
+SIGNS = {
+    "tree": ("tree", "grass"),
+    "cow": ("grass",),
+    "water": ("water", "sand"),
+    "stone": ("stone", "path", "coal", "iron", "diamond", "lava"),
+}
+"""Ground near which each kind of thing is likely; any other kind is like stone."""
 
 _IDS = {name: number for number, name in enumerate(MATERIALS)}
 
@@ -34,7 +39,7 @@ def _is_one_of(names: tuple[str, ...]) -> NDArray[np.bool_]:
     return np.array([name in names for name in MATERIALS])
 
 
-_IN_MOUNTAIN, _IN_FOREST = _is_one_of(MOUNTAIN), _is_one_of(FOREST)
+_LIKE = {kind: _is_one_of(names) for kind, names in SIGNS.items()}
 
 
 class Chart:
@@ -89,6 +94,10 @@ class Chart:
         travel_field(self.cost, *self.sight.cell, field)
         return field
 
+    def has(self, name: str) -> bool:
+        """Whether some cell of that material is known beside which one can come to stand."""
+        return any(self.beside(cell) for cell in self.known.cells_of(name))
+
     def price(self, cell: Cell) -> int:
         """Price of the cheapest way to `cell`, UNREACHABLE without one."""
         return int(self.field[cell]) if self.known.is_inside(cell) else UNREACHABLE
@@ -114,13 +123,16 @@ class Chart:
         """
         way, at, done = self.way(cell), self.sight.cell, 0
         actions: list[Json] = []
+        faced: Cell | None = self.sight.faced()
         while done < len(way):
-            step = self._walk(way, done) or self._work(at, way[done])
+            walk = self._walk(way, done)
+            step = walk or self._work(at, way[done], faced)
             if step is None or len(actions) + len(step) > room:
                 return actions, False
             actions += step
-            done += self._walked(way, done) or 1
+            before, done = at, done + (self._walked(way, done) or 1)
             at = way[done - 1]
+            faced = None if walk else (2 * at[0] - before[0], 2 * at[1] - before[1])
         return actions, True
 
     def _walked(self, way: list[Cell], start: int) -> int:
@@ -143,15 +155,19 @@ class Chart:
             }
         ]
 
-    def _work(self, at: Cell, cell: Cell) -> list[Json] | None:
-        """Dig or bridge one cell and enter it; None for unseen ground."""
+    def _work(self, at: Cell, cell: Cell, faced: Cell | None) -> list[Json] | None:
+        """Dig or bridge one cell and enter it; None for unseen ground.
+
+        A drink turns to water that is not `faced` yet.
+        """
         name, enter = self.known.name(cell), self._enter(at, cell)
         if name in self.diggable:
             return [{"verb": "collect", "target": cell_id(name, cell), "steps": 1}, enter]
         if name == "water" and self.can_bridge:
             drink = {"verb": "collect", "target": cell_id(name, cell), "steps": 1}
             place = {"verb": "place", "object": "stone", "steps": 1}
-            return [drink, place, {"verb": "collect", "target": "stone", "steps": 1}, enter]
+            bridge = [place, {"verb": "collect", "target": "stone", "steps": 1}, enter]
+            return bridge if cell == faced else [drink, *bridge]
         return None
 
     def _enter(self, at: Cell, cell: Cell) -> Json:
@@ -163,17 +179,18 @@ class Chart:
     @cached_property
     def unseen(self) -> Field:
         """[H, W] int32, unseen cells in the window an agent would see from each cell."""
-        return self._around(self.known.material == UNKNOWN)
+        return self.around(self.known.material == UNKNOWN)
 
     def likely(self, kind: str) -> NDArray[np.float64]:
         """[H, W], share of ground like that of `kind` in what is known around each cell."""
-        like = _IN_FOREST if kind == "tree" else _IN_MOUNTAIN
-        found = self._around(like[self.known.material])
-        total = self._around(self.known.material != UNKNOWN)
+        like = _LIKE.get(kind, _LIKE["stone"])
+        found = self.around(like[self.known.material])
+        total = self.around(self.known.material != UNKNOWN)
         share: NDArray[np.float64] = found / np.maximum(total, 1)
         return share
 
-    def _around(self, marked: NDArray[np.bool_]) -> Field:
+    def around(self, marked: NDArray[np.bool_]) -> Field:
+        """[H, W] int32, marked cells in the window an agent would see from each cell."""
         count = np.empty(marked.shape, np.int32)
         count_around(marked, self.config.view[0] // 2, self.config.view[1] // 2, count)
         return count

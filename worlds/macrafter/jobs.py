@@ -10,7 +10,7 @@ from worlds.api import AgentId, Cell, Json
 
 __all__ = ["NO_TASK_ID", "Gift", "Job", "as_assignment", "is_change", "read_job"]
 
-ROLES = ("meet", "make", "gather", "explore", "free")
+ROLES = ("meet", "make", "gather", "explore", "equip", "free")
 NO_TASK_ID = "none"
 INSTRUCTION_CHARACTERS = 200
 
@@ -35,7 +35,7 @@ class Job(NamedTuple):
 
     meet: be one of `crew` at `task`, from `cell` if one is given. make: items for the team, by
     `items`. gather: hold `items`, then give them to `client`. explore: seek what `items` name,
-    towards `cell`. free: anything.
+    towards `cell`. equip: make the next tool for oneself, else explore. free: anything.
     """
 
     role: str
@@ -101,6 +101,7 @@ _ROLE_WORDS = {
     "make": _work_words,
     "gather": _work_words,
     "explore": _explore_words,
+    "equip": lambda job: ["make your own next tool, else explore"],
     "free": lambda job: ["do as you see fit"],
 }
 

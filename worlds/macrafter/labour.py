@@ -7,15 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from primitives.navigation import UNREACHABLE
-from worlds.api import Cell, Json
+from worlds.api import Action, Cell, Json, below
 from worlds.macrafter.chart import Chart
+from worlds.macrafter.concepts import prerequisites
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.ground import UNKNOWN
 from worlds.macrafter.jobs import NO_TASK_ID, Gift, Job
-from worlds.macrafter.nearest import around, gap, goal_cells, nearest_known
+from worlds.macrafter.nearest import Near, gap, goal_cells, nearest_known
 from worlds.macrafter.notebook import Notebook
+from worlds.macrafter.recipes import Errand, prepare_item
 from worlds.macrafter.sight import Sight, Thing, is_near, read_id, thing_at
-from worlds.macrafter.state import cell_id
+from worlds.macrafter.state import MATERIALS, cell_id
 from worlds.macrafter.table import Table
 from worlds.macrafter.team import Team
 
@@ -24,10 +26,14 @@ __all__ = ["MOST_ACTIONS", "Draft", "Labour"]
 MOST_ACTIONS = 8
 MEET_TRIES = 5
 """Tries of a joint collect, so that a partner may still be turning."""
-SPARE_WAIT = 12
+SPARE_WAIT = 20
 """Steps beyond the expected meeting for which partners are waited for."""
-LEAST_WAIT, MOST_WAIT = 8, 60
-SLOT_DETOUR = 6
+LEAST_WAIT, MOST_WAIT = 8, 80
+SLACK = 15
+"""Steps to spare before a meeting that are used to explore on the way."""
+TOOLS = ("wood_pickaxe", "stone_pickaxe", "iron_pickaxe")
+"""Tools an agent makes for itself, in this order."""
+SLOT_DETOUR = 12
 """Price beyond the cheapest cell at which an ordered one is still taken."""
 STATION_STEPS = 6
 """A known station that far is walked to; farther ones are built anew."""
@@ -36,6 +42,11 @@ EXPLORE_START = 6
 """Price added to every way when places to explore are compared."""
 PLAIN_SHARE = 0.35
 """What unseen ground without any sign of what is sought is worth."""
+LEG = 30
+"""Steps of one leg of a search for cows over known grass."""
+FAR_FRONTIER = 15
+"""Price of unseen ground beyond which cows are sought on known grass."""
+GRASS = MATERIALS.index("grass")
 CROWDED = 7
 """Distance from a teammate within which exploring is worth half."""
 
@@ -72,6 +83,7 @@ class Labour:
             "make": self.make,
             "gather": self.gather,
             "explore": self.explore,
+            "equip": self.equip,
         }
         rest = makers[job.role](job, MOST_ACTIONS - len(gifts)) if job.role in makers else None
         if rest is None:
@@ -101,6 +113,10 @@ class Labour:
         stand = self._stand(cell, job.cell)
         if stand is None:
             return None
+        if self._slack(job, stand) >= SLACK:
+            draft = self.explore(Job("explore", cell=cell), room, self._slack(job, stand) // 3)
+            if draft is not None:
+                return draft._replace(note=f"I explore before we meet at {job.task}.")
         task = job.task if known.name(cell) == name else NO_TASK_ID
         note = f"I join {job.crew} at {job.task}."
         if stand == self.sight.cell:
@@ -112,6 +128,12 @@ class Labour:
         if is_whole and len(actions) + len(act) <= room:
             actions += act
         return Draft(task, actions, note)
+
+    def _slack(self, job: Job, stand: Cell) -> int:
+        """Steps to spare until the meeting."""
+        if job.by_step is None:
+            return 0
+        return job.by_step - self.book.step - self.chart.price(stand)
 
     def _stand(self, target: Cell, slot: Cell | None) -> Cell | None:
         """Where to stand: the ordered slot unless another is much nearer."""
@@ -165,6 +187,7 @@ class Labour:
             near = nearest_known(known, at, source, reach, MOST_SOURCES)
             fresh = [entry for entry in near if entry.thing.cell not in taken]
             fresh = [entry for entry in fresh if entry.steps < UNREACHABLE]
+            fresh = [entry for entry in fresh if not self._is_anothers(entry)] or fresh
             if not fresh:
                 break
             thing, steps = fresh[0]
@@ -183,6 +206,13 @@ class Labour:
             actions.append(_share(item, total, job.client))
         task = next(a["target"] for a in actions if a["verb"] == "collect")
         return Draft(task, actions, f"I gather {item}.")
+
+    def _is_anothers(self, near: Near) -> bool:
+        """Whether a teammate in view is nearer to the thing."""
+        mine = (gap(self.sight.cell, near.thing.cell), self.sight.agent)
+        return any(
+            (gap(cell, near.thing.cell), agent) < mine for agent, cell in self.sight.others()
+        )
 
     def _end(self, at: Cell, thing: Thing) -> Cell:
         field = self.sight.known.field((at,))
@@ -230,6 +260,10 @@ class Labour:
                     self.held[tool] -= 1
         if not actions:
             return None
+        for gift in job.gifts:
+            if gift.item == "stone" and self.held["stone"] and len(actions) < room:
+                actions.append(_share("stone", 1, gift.recipient))
+                self.held["stone"] -= 1
         return Draft(NO_TASK_ID, actions, "I make tools for the team.")
 
     def _recipients(self, job: Job, tool: str) -> list[int]:
@@ -288,28 +322,67 @@ class Labour:
             return []
         return [{"verb": "navigate", "target": cell_id("cell", (int(row), int(column)))}]
 
+    # --- equip -----------------------------------------------------------------------------------
+
+    def equip(self, job: Job, room: int) -> Draft | None:
+        """Make the next tool for oneself; what is not known of for it is looked for."""
+        for tool in TOOLS:
+            if tool not in self.table.make or self.held[tool]:
+                continue
+            errand = Errand(self.config, self.table, self.sight)
+            failure = prepare_item(errand, tool)
+            if failure is None:
+                actions = [_as_json(action) for action in errand.actions[:room]]
+                return Draft(NO_TASK_ID, actions, f"I make a {tool}.")
+            wanted = [name for name in self._sources_for(tool) if not self.chart.has(name)]
+            if wanted:
+                return self.explore(Job("explore", items=((wanted[0], 1),)), room)
+        return self.explore(Job("explore"), room)
+
+    def _sources_for(self, tool: str) -> list[str]:
+        """Sources for one that the tool and what it needs are made of, the first needed first."""
+        items = [*prerequisites(self.sight, self.table, tool), tool]
+        rows = (self.table.source_of(item) for item in items)
+        return [row.source for row in rows if row is not None and row.agents == 1]
+
     # --- explore ---------------------------------------------------------------------------------
 
-    def explore(self, job: Job, room: int) -> Draft | None:
-        """Go where most unseen ground of the right kind comes into view for the way."""
-        cell = self._frontier(job)
+    def explore(self, job: Job, room: int, most: int = UNREACHABLE) -> Draft | None:
+        """Go where most unseen ground of the right kind comes into view for the way.
+
+        most: price of the way that is not to be exceeded.
+        """
+        cell = self._frontier(job, most)
         if cell is None:
             return None
         actions, _ = self.chart.go(cell, room)
         return Draft(NO_TASK_ID, actions, "I explore.") if actions else None
 
-    def _frontier(self, job: Job) -> Cell | None:
+    def _frontier(self, job: Job, most: int) -> Cell | None:
         chart, known = self.chart, self.sight.known
         price = chart.field
         is_open = (known.material != UNKNOWN) & (price > 0) & (price < UNREACHABLE)
-        is_open &= chart.unseen > 0
+        is_open &= (chart.unseen > 0) & (price <= most)
         if not is_open.any():
             return None
         kind = job.items[0][0] if job.items else "iron"
         score = chart.unseen * (PLAIN_SHARE + chart.likely(kind)) / (price + float(EXPLORE_START))
         score *= self._direction(job.cell) * self._elbow_room()
         row, column = np.unravel_index(int(np.where(is_open, score, -1.0).argmax()), score.shape)
+        if kind == "cow" and price[row, column] > FAR_FRONTIER:
+            return self._pasture()
         return int(row), int(column)
+
+    def _pasture(self) -> Cell | None:
+        """A grazing ground that changes every so often, the same for nobody else."""
+        field = self.chart.field
+        grass = (self.sight.known.material == GRASS) & (field < UNREACHABLE)
+        cells = np.argwhere(grass & (field >= LEG // 2) & (field <= LEG))
+        if not len(cells):
+            return None
+        turn = below(len(cells), 0, "planner", self.sight.agent, self.book.step // LEG)
+        row, column = cells[turn].tolist()
+        return row, column
 
     def _direction(self, towards: Cell | None) -> np.ndarray:
         """[H, W] factor 0.5..1.5, larger where the way leads nearer to `towards`."""
@@ -334,8 +407,9 @@ class Labour:
         return factor
 
 
+def _as_json(action: Action) -> Json:
+    return {"verb": action.verb, **action.args}
+
+
 def _share(item: str, count: int, recipient: int) -> Json:
     return {"verb": "share", "recipient": f"agent_{recipient}", "item": item, "quantity": count}
-
-
-_ = around

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
 from worlds.api import AgentId, Cell, Json
 from worlds.macrafter.sight import read_id
-from worlds.macrafter.state import ITEMS
+from worlds.macrafter.state import ITEMS, VITALS
 
 __all__ = ["Notebook", "Word", "news"]
 
@@ -21,6 +21,7 @@ _CELL = re.compile(r"at \((\d+),(\d+)\)")
 _HOLDS = re.compile(r"holds ([a-z_0-9, ]+)")
 _UNITS = re.compile(r"([a-z_]+) (\d+)")
 _SEEN = re.compile(r"\b[a-z]+@\d+,\d+")
+_GONE = re.compile(r"\b([a-z]+@\d+,\d+) is gone")
 _WRITTEN = frozenset(
     {"report", "request", "proposal", "plan_notice", "statement", "repair_statement"}
 )
@@ -34,6 +35,8 @@ class Word(NamedTuple):
     holdings: Mapping[str, int] | None
     task: str
     is_idle: bool
+    vitals: Mapping[str, int] | None
+    last: str | None
 
 
 def news(cell: Cell, holdings: Mapping[str, int], sights: tuple[str, ...], limit: int) -> str:
@@ -100,14 +103,19 @@ class Notebook:
 
     @cached_property
     def told(self) -> dict[str, int]:
-        """Ids that teammates said they know, with the step at which the newest said so."""
+        """Ids that teammates said they know, with the step at which the newest said so.
+
+        Those that somebody said are gone, or stands beside without naming them, are left out.
+        """
         found: dict[str, int] = {}
         for message in self.messages:
-            for id in _ids_in(message):
-                found[id] = message["step"]
-        for entry in self.notes["team"].values():
-            for id in _ids_in({"body": entry["sheet"], "text": entry["note"]}):
-                found[id] = max(entry["step"], found.get(id, 0))
+            named = _ids_in(message)
+            for id in _GONE.findall(message["text"] or ""):
+                found.pop(id, None)
+                named = [other for other in named if other != id]
+            for id in _missed(found, message, named):
+                del found[id]
+            found |= dict.fromkeys(named, message["step"])
         return found
 
     @cached_property
@@ -137,11 +145,14 @@ class Notebook:
                 found.append((message["step"], message["body"]["assignments"]))
         return found
 
-    def given(self, agent: AgentId) -> tuple[int, Json]:
-        """Step and part of the newest orders to `agent` that are remembered; (-1, None)."""
+    def given(self, agent: AgentId, before: int | None = None) -> tuple[int, Json]:
+        """Step and part of the newest orders to `agent` that are remembered; (-1, None).
+
+        before: only orders of earlier steps.
+        """
         for step, assignments in reversed(self.directives):
             part = part_of(assignments, agent)
-            if part is not None:
+            if part is not None and (before is None or step < before):
                 return step, part
         return -1, None
 
@@ -168,7 +179,7 @@ def part_of(assignments: Json, agent: AgentId) -> Json:
 def _update(found: dict[AgentId, Word], agent: AgentId, step: int, message: Json) -> None:
     body, text = message.get("body") or {}, message.get("text") or ""
     text = f"{text} {body.get('note', '')}"
-    old = found.get(agent, Word(-1, None, None, NO_TASK_ID, True))
+    old = found.get(agent, Word(-1, None, None, NO_TASK_ID, True, None, None))
     cell, holdings = _cell_in(body, text), _holdings_in(body, text)
     task = body.get("task", old.task)
     is_idle = body.get("stage") == "R" or task == NO_TASK_ID
@@ -178,6 +189,8 @@ def _update(found: dict[AgentId, Word], agent: AgentId, step: int, message: Json
         old.holdings if holdings is None else holdings,
         task,
         is_idle,
+        dict(zip(VITALS, body["vitals"], strict=True)) if "vitals" in body else old.vitals,
+        body["last"] if "stage" in body else old.last,
     )
 
 
@@ -196,6 +209,21 @@ def _holdings_in(body: Json, text: str) -> Mapping[str, int] | None:
     if found is None:
         return None
     return {item: int(count) for item, count in _UNITS.findall(found[1]) if item in ITEMS}
+
+
+def _missed(found: Iterable[str], message: Json, named: list[str]) -> list[str]:
+    """Told ids right beside the writer of a sheet that names nothing of their kind as near."""
+    body = message.get("body") or {}
+    if "cell" not in body or "tasks" not in body:
+        return []
+    near = {id.partition("@")[0] for id in named if _distance(id, body["cell"]) <= 1}
+    beside = (id for id in found if _distance(id, body["cell"]) <= 1)
+    return [id for id in beside if id not in named and id.partition("@")[0] not in near]
+
+
+def _distance(id: str, cell: list[int]) -> int:
+    _, row, column = read_id(id) or ("", 0, 0)
+    return abs(row - cell[0]) + abs(column - cell[1])
 
 
 def _ids_in(message: Json) -> list[str]:

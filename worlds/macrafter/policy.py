@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from worlds.api import Action, AgentId, Failed, Json
+from worlds.api import Action, AgentId, Json
 from worlds.errors import ConfigError
+from worlds.macrafter.care import Care
 from worlds.macrafter.chart import Chart
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.jobs import NO_TASK_ID, Job, as_assignment, is_change, read_job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
 from worlds.macrafter.notebook import Notebook, news, part_of
-from worlds.macrafter.sight import Sight, look
+from worlds.macrafter.sight import Sight, look, read_id
 from worlds.macrafter.skills import MacrafterSkills
 from worlds.macrafter.state import ITEMS, VITALS, MacrafterState
 from worlds.macrafter.table import Table
@@ -75,17 +76,25 @@ class MacrafterPolicy:
 
     def _plan(self, seat: Seat) -> Json:
         part = seat.book.assignment()
-        draft = None
-        if part is not None:
-            draft = seat.labour.draft(read_job(part, seat.agent))
+        job = None if part is None else read_job(part, seat.agent)
+        draft = self._care(seat, job)
+        if draft is None and job is not None:
+            draft = seat.labour.draft(job)
         if draft is None:
-            draft = seat.labour.draft(self._own_job(seat))
+            draft = seat.labour.draft(self._own_job(seat, job))
         if draft is None or not draft.actions:
             draft = Draft(NO_TASK_ID, [{"verb": "wait", "steps": IDLE_STEPS}], "I wait.")
         return self._reply(seat, draft)
 
-    def _own_job(self, seat: Seat) -> Job:
-        return seat.team.assign()[seat.agent]
+    def _care(self, seat: Seat, job: Job | None) -> Draft | None:
+        care = Care(self.config, self.table, seat.sight, seat.chart, seat.labour)
+        return care.draft(job)
+
+    def _own_job(self, seat: Seat, ordered: Job | None) -> Job:
+        """Without orders that hold: explore where a leader makes the tools, else by itself."""
+        if ordered is not None and seat.team.is_pooling:
+            return Job("explore", items=seat.team.sought())
+        return seat.team.own_job()
 
     def _reply(self, seat: Seat, draft: Draft) -> Json:
         note = f"{draft.note} {self._news(seat, NOTE_CHARACTERS - len(draft.note) - 1)}"
@@ -104,7 +113,7 @@ class MacrafterPolicy:
         """Replan iff the orders read give another job than those before."""
         resume = {"thought": "I go on.", "choice": "resume", "plan": None}
         part = seat.book.assignment()
-        if not seat.book.heard("directive") or part is None:
+        if not seat.book.heard("directive") or part is None or seat.sight.is_asleep:
             return resume
         old, new = self._former_part(seat), read_job(part, seat.agent)
         if old is not None and not is_change(read_job(old, seat.agent), new):
@@ -121,7 +130,7 @@ class MacrafterPolicy:
 
     def _directive(self, seat: Seat) -> Json:
         workers = seat.book.context.get("workers") or []
-        jobs = seat.team.assign()
+        jobs = seat.team.lead()
         named = [a for a in workers if a in jobs]
         own = jobs[seat.agent]
         keeps = self._keeps(seat, own)
@@ -147,7 +156,11 @@ class MacrafterPolicy:
         job = read_job(part, seat.agent)
         if job.role != "meet":
             return accept
-        name = job.task.partition("@")[0]
+        name, row_number, column = read_id(job.task) or ("", 0, -1)
+        known = seat.sight.known
+        if column >= 0 and known.name((row_number, column)) not in (name, "outside"):
+            text = f"{job.task} is gone."
+            return {"answer": "object", "code": "cannot_reach", "task": None, "text": text}
         row = self.table.collect.get(name)
         if row is not None and row.tool and not seat.sight.inventory[row.tool]:
             text = f"I have no {row.tool}."
@@ -155,7 +168,7 @@ class MacrafterPolicy:
         return accept
 
     def _statement(self, seat: Seat) -> Json:
-        job = self._own_job(seat)
+        job = seat.team.own_job()
         return {
             "text": self._news(seat, TEXT_CHARACTERS),
             "task": job.task,
@@ -204,6 +217,3 @@ def _plain(action: Json) -> Json:
 
 def _as_action(action: Json) -> Action:
     return Action(action["verb"], {k: v for k, v in _plain(action).items() if k != "verb"})
-
-
-_ = Failed

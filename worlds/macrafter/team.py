@@ -17,10 +17,11 @@ from worlds.macrafter.chart import Chart
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.ground import UNKNOWN, neighbours
 from worlds.macrafter.jobs import Gift, Job, read_job
-from worlds.macrafter.nearest import around, gap, nearest_known
+from worlds.macrafter.nearest import gap, nearest_known
+from worlds.macrafter.needs import NEEDS, SLEEPY, is_pressing
 from worlds.macrafter.notebook import TRUST_STEPS, Notebook, part_of
 from worlds.macrafter.sight import Sight, holds, read_id
-from worlds.macrafter.state import ITEMS, VITALS, cell_id
+from worlds.macrafter.state import ITEMS, VITAL_CAP, VITALS
 from worlds.macrafter.table import Table
 
 __all__ = ["Mate", "Site", "Team"]
@@ -38,10 +39,28 @@ WANTED_BONUS = 2.0
 """Factor on the value of a task that gives what tools still need."""
 NEAR_CREW = 4
 """An agent that arrives at most so much later than the crew joins it where all are credited."""
-NEAR_MEETING, FAR_MEETING = 12, 80
-"""Steps to the slowest arrival up to which a task is taken on, with tools missing and without."""
+NEAR_MEETING, PASSING_MEETING, FAR_MEETING = 12, 5, 90
+"""Steps to the slowest arrival up to which a task is taken on: while tools up to stone are
+missing; while iron ones are, and the task gives nothing for them; at most."""
+LEAST_RATE = 10
+"""Points a step of the slowest arrival below which a task is left for exploring."""
+SLEEP_STEPS = 11
+"""Steps asleep for a unit of energy."""
 CLOSE_STEPS = 10
 """Steps to a source up to which the maker gathers on before it makes anything."""
+UNITS_A_HAND = 3
+"""Units of wood for which one more goes gathering."""
+AVOID_STEPS = 20
+"""Steps for which a task is left alone after a try at it failed."""
+RECENT_STEPS = 12
+"""Steps for which somebody sent to a task is taken to be about to arrive."""
+MEET_FAILURES = ("timeout", "blocked", "too_few_participants", "no_path")
+SIDE_JOB = 10
+"""Steps beyond twice its own that must be left before a meeting for another in between."""
+KIT_STEPS = 12
+"""Distance to known stone from which on a mate is given one, to cross water with."""
+MAKING_STEPS = 15
+"""Steps the making of tools is taken to last on, when others are sent ahead."""
 MOST_SITES = 12
 TABLE_STEPS = 6
 """A known station that far is walked to; farther ones are built anew."""
@@ -110,6 +129,30 @@ class Team:
             return float("inf")
         return max(0, gap(mate.cell, target) - 1) * DETOUR
 
+    @cached_property
+    def unfit(self) -> frozenset[AgentId]:
+        """Those who are asleep, hungry, thirsty or tired by now, as far as known."""
+        left = self.config.max_steps - self.book.step
+        found = set()
+        for agent in self.mates:
+            word = self.book.words.get(agent)
+            if agent == self.me:
+                vitals, elapsed = dict(self.sight.inventory), 0
+            elif word is None or word.vitals is None:
+                continue
+            else:
+                vitals, elapsed = dict(word.vitals), self.book.step - word.step
+                if vitals["energy"] <= SLEEPY and elapsed >= self._nap(vitals["energy"]):
+                    continue
+            if any(is_pressing(vitals, name, left, elapsed) for name in NEEDS):
+                found.add(agent)
+        if self.sight.is_asleep:
+            found.add(self.me)
+        return frozenset(found) if self.config.vitals else frozenset()
+
+    def _nap(self, energy: int) -> int:
+        return SLEEP_STEPS * (VITAL_CAP - energy)
+
     # --- where things are ------------------------------------------------------------------------
 
     def sites(self, kind: str) -> list[Site]:
@@ -121,33 +164,9 @@ class Team:
             name, row, column = read_id(id) or ("", 0, -1)
             if name != kind or column < 0 or not known.is_inside((row, column)):
                 continue
-            is_open = known.material[row, column] == UNKNOWN and id not in self._used_up
-            if is_open and step > self.book.step - TRUST_STEPS * 4:
+            if known.material[row, column] == UNKNOWN and step > self.book.step - TRUST_STEPS * 4:
                 found[id] = Site(id, kind, (row, column))
         return list(found.values())
-
-    @cached_property
-    def _used_up(self) -> set[str]:
-        """Told sites at which a crew was and reported success since."""
-        found = set()
-        for step, assignments in self.book.directives:
-            for part in assignments:
-                if part["role"] != "meet":
-                    continue
-                for agent in part["agents"]:
-                    word = self.book.words.get(agent)
-                    is_over = word is not None and word.step > step and word.task != part["task"]
-                    if is_over and self._holds(agent, part["task"]):
-                        found.add(part["task"])
-        return found
-
-    def _holds(self, agent: AgentId, task: str) -> bool:
-        row = self.table.collect.get(task.partition("@")[0])
-        return (
-            row is not None and bool(self.mates[agent].holdings.get(row.gives))
-            if (agent in self.mates)
-            else False
-        )
 
     def room(self, site: Site) -> list[Cell]:
         """Cells beside a site that can be stood on, perhaps after digging; unseen ones count."""
@@ -165,7 +184,11 @@ class Team:
     def capable(self, kind: str) -> list[Mate]:
         """Those of the team that are known to hold the tool."""
         tool = self.table.collect[kind].tool
-        return [mate for mate in self.mates.values() if tool is None or mate.holdings.get(tool)]
+        return [mate for mate in self._fit if tool is None or mate.holdings.get(tool)]
+
+    @property
+    def _fit(self) -> list[Mate]:
+        return [mate for mate in self.mates.values() if mate.agent not in self.unfit]
 
     def meetings(self) -> list[tuple[float, Site, list[tuple[float, Mate]]]]:
         """(value, site, crew with arrivals) of what can be done together now, best first."""
@@ -186,31 +209,56 @@ class Team:
         room = len(self.room(site))
         if room < need or self._is_avoided(site.id):
             return None
-        ranked = sorted((self.arrival(mate, site.cell), mate.agent, mate) for mate in able)
-        crew = [(arrival, mate) for arrival, _, mate in ranked[:need]]
-        if len(crew) < need or crew[-1][0] == float("inf"):
+        sent, size = self._sent.get(site.id, (frozenset(), 0))
+        ranked = sorted(
+            (mate.agent not in sent, self.arrival(mate, site.cell), mate.agent, mate)
+            for mate in able
+        )
+        crew = [(arrival, mate) for _, arrival, _, mate in ranked[: max(need, size)]]
+        latest = max((arrival for arrival, _ in crew), default=float("inf"))
+        if len(crew) < need or latest == float("inf"):
             return None
-        latest = crew[-1][0]
-        if self.config.credit == "participants":
-            late = [(a, m) for a, _, m in ranked[need:room] if a <= latest + NEAR_CREW]
-            crew += late
-            latest = crew[-1][0]
+        if self.config.credit == "participants" and not size:
+            crew += [(a, m) for _, a, _, m in ranked[need:room] if a <= latest + NEAR_CREW]
+            latest = max(arrival for arrival, _ in crew)
         value = self.table.collect[site.kind].unit_score * len(crew) / (latest + MEET_PRICE)
-        if site.id in self._underway:
+        if sent:
             value *= COMMITTED_BONUS
         if self.table.collect[site.kind].gives in self._wanted_ores:
             value *= WANTED_BONUS
         return value, site, crew
 
     def _is_avoided(self, id: str) -> bool:
-        return any(task == id for task, _, _ in self.book.failures(AVOID_STEPS))
+        """Whether it failed a short while ago, for me or a mate, and nobody was sent since."""
+        return self.book.step - self._failed_at.get(id, -AVOID_STEPS) < AVOID_STEPS
 
     @cached_property
-    def _underway(self) -> set[str]:
-        """Tasks that the newest orders of some teammate are about."""
-        parts = (self.book.given(agent) for agent in self.mates)
-        recent = (p for step, p in parts if p is not None and step > self.book.step - TRUST_STEPS)
-        return {part["task"] for part in recent if part["role"] == "meet"}
+    def _failed_at(self) -> dict[str, int]:
+        """When a joint task last failed; later orders to another make up for it."""
+        found = {task: step for task, _, step in self.book.failures(AVOID_STEPS) if task != "none"}
+        for agent, word in self.book.words.items():
+            step, part = self.book.given(agent, word.step)
+            if part is not None and part["role"] == "meet" and word.last in MEET_FAILURES:
+                found[part["task"]] = max(word.step, found.get(part["task"], 0))
+        for agent in self.mates:
+            step, part = self.book.given(agent)
+            if part is not None and step > found.get(part["task"], step) - RECENT_STEPS:
+                word = self.book.words.get(agent)
+                if agent != self.me and word is not None and word.step <= step:
+                    found.pop(part["task"], None)
+        return found
+
+    @cached_property
+    def _sent(self) -> dict[str, tuple[frozenset[AgentId], int]]:
+        """Tasks that newest orders are about: who was sent there, and the size of the crew."""
+        found: dict[str, tuple[frozenset[AgentId], int]] = {}
+        for agent in self.mates:
+            step, part = self.book.given(agent)
+            if part is None or part["role"] != "meet" or step <= self.book.step - TRUST_STEPS:
+                continue
+            crew, _ = found.get(part["task"], (frozenset(), 0))
+            found[part["task"]] = (crew | {agent}, read_job(part, agent).crew)
+        return found
 
     # --- tools -----------------------------------------------------------------------------------
 
@@ -275,9 +323,23 @@ class Team:
             for station in self.table.make[tool].stations:
                 if not self.has_station(station):
                     for item, units in self.table.place[station].uses.items():
-                        wanted[item] = max(wanted.get(item, 0), 0) + units
+                        wanted[item] = wanted.get(item, 0) + units
+        if wanted.get("stone"):
+            wanted["stone"] += len(self.stoneless)
         held = self.sight.inventory
         return {item: count - held[item] for item, count in wanted.items() if count > held[item]}
+
+    @cached_property
+    def stoneless(self) -> list[AgentId]:
+        """Mates that hold no stone and know of none nearby; one lets them cross water."""
+        return [
+            agent
+            for agent, mate in self.mates.items()
+            if agent != self.me
+            and not mate.holdings.get("stone")
+            and "stone" not in self._sent_to(mate)
+            and self._nearest(mate, "stone") > KIT_STEPS
+        ]
 
     def has_station(self, station: str) -> bool:
         """Whether a station is known a few steps from here."""
@@ -286,21 +348,29 @@ class Team:
 
     # --- parts -----------------------------------------------------------------------------------
 
-    def assign(self) -> dict[AgentId, Job]:
+    def lead(self) -> dict[AgentId, Job]:
         """A job for everybody: what can be done now, tools, and exploring with the rest.
 
         While tools up to stone are still made, only tasks close by are taken on.
         """
         jobs: dict[AgentId, Job] = {}
-        if self.is_pooling and self.is_equipping:
-            self._assign_making(jobs)
-            self._assign_meetings(jobs, NEAR_MEETING)
-        else:
-            if self.is_pooling and self.wants:
-                self._assign_making(jobs)
+        if not self.is_pooling:
             self._assign_meetings(jobs, FAR_MEETING)
+            for agent in self.mates:
+                jobs.setdefault(agent, Job("equip"))
+            return jobs
+        if self.wants:
+            self._assign_making(jobs)
+        self._assign_meetings(jobs, NEAR_MEETING if self.is_equipping else FAR_MEETING)
+        self._send_ahead(jobs)
         self._assign_exploring(jobs)
         return jobs
+
+    def own_job(self) -> Job:
+        """What this agent does when nobody tells it: join what can be done now, else equip."""
+        jobs: dict[AgentId, Job] = {}
+        self._assign_meetings(jobs, FAR_MEETING)
+        return jobs.get(self.me, Job("equip"))
 
     @cached_property
     def is_equipping(self) -> bool:
@@ -308,16 +378,56 @@ class Team:
         return any(tool in PICKAXES[:2] for tool, _ in self.wants)
 
     def _assign_meetings(self, jobs: dict[AgentId, Job], most: int) -> None:
+        slack: dict[AgentId, float] = {}
         for _, site, crew in self.meetings():
             latest = max(arrival for arrival, _ in crew)
-            if latest > most or any(self._is_busy(jobs, mate.agent) for _, mate in crew):
+            limit = min(most, self._patience(site, len(crew)))
+            if latest > limit or any(
+                self._is_busy(jobs, mate.agent) and slack.get(mate.agent, 0) < 2 * latest + SIDE_JOB
+                for _, mate in crew
+            ):
                 continue
             taken: set[Cell] = set()
             by_step = self.book.step + ceil(latest) + MEET_PRICE
-            for _, mate in crew:
+            for arrival, mate in crew:
+                slack[mate.agent] = 0 if mate.agent in slack else latest - arrival
                 slot = self._slot(site, mate, taken)
                 gifts = jobs[mate.agent].gifts if mate.agent in jobs else ()
                 jobs[mate.agent] = Job("meet", site.id, slot, (), len(crew), by_step, gifts)
+
+    def _send_ahead(self, jobs: dict[AgentId, Job]) -> None:
+        """Send the idle to where the tools that are being made will be used."""
+        for tool in reversed([tool for tool, _ in self.wants]):
+            kinds = [kind for kind, row in self.table.collect.items() if row.tool == tool]
+            found = [
+                meeting
+                for kind in kinds
+                if self.table.collect[kind].agents > 1
+                for site in self.sites(kind)
+                if (meeting := self._meeting(site, self._fit, self.table.collect[kind].agents))
+            ]
+            for _, site, crew in sorted(found, key=lambda entry: (-entry[0], entry[1].id))[:1]:
+                self._rally(jobs, site, crew)
+                return
+
+    def _rally(self, jobs: dict[AgentId, Job], site: Site, crew: list[tuple[float, Mate]]) -> None:
+        latest = max(arrival for arrival, _ in crew)
+        by_step = self.book.step + ceil(latest) + MAKING_STEPS
+        taken: set[Cell] = set()
+        for _, mate in crew:
+            if mate.agent != self.me and not self._is_busy(jobs, mate.agent):
+                gifts = jobs[mate.agent].gifts if mate.agent in jobs else ()
+                slot = self._slot(site, mate, taken)
+                jobs[mate.agent] = Job("meet", site.id, slot, (), len(crew), by_step, gifts)
+
+    def _patience(self, site: Site, crew: int) -> float:
+        """Steps to the slowest arrival that a task is worth."""
+        row = self.table.collect[site.kind]
+        if row.gives in self._wanted_ores or site.id in self._sent:
+            return FAR_MEETING
+        if self.lacking(PICKAXES[-1]):
+            return PASSING_MEETING
+        return row.unit_score * crew / LEAST_RATE
 
     def _is_busy(self, jobs: dict[AgentId, Job], agent: AgentId) -> bool:
         return agent in jobs and jobs[agent].role != "free"
@@ -356,6 +466,7 @@ class Team:
                 for agent in self.lacking(tool)
                 if agent != self.me
             ]
+            gifts += [Gift("stone", 1, agent) for agent in self.stoneless]
             jobs[self.me] = Job("make", items=tuple(self.wants), gifts=tuple(gifts))
         self._assign_gathering(jobs, needs)
 
@@ -413,11 +524,11 @@ class Team:
     def _share_out(
         self, jobs: dict[AgentId, Job], source: str, item: str, count: int, able: list[Mate]
     ) -> None:
-        """Spread `count` units: wood over everybody, anything else on the one nearest to it."""
+        """Spread `count` units: wood over several, anything else on the one nearest to it."""
         if not able:
             return
-        if source != "tree":
-            able = [min(able, key=lambda mate: (self._nearest(mate, source), mate.agent))]
+        hands = ceil(count / UNITS_A_HAND) if source == "tree" else 1
+        able = sorted(able, key=lambda mate: (self._nearest(mate, source), mate.agent))[:hands]
         quota = ceil(count / len(able))
         for mate in able:
             mine = mate.agent == self.me
@@ -506,5 +617,3 @@ class Team:
 
 AVOID_STEPS = 15
 """Steps for which a task is left alone after an own plan for it failed."""
-
-_ = (around, cell_id, read_job)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Protocol
 
+from cognitive.errors import ConfigError
 from cognitive.protocols import Usage
 from worlds.api import Json
 
@@ -68,12 +69,17 @@ def _tokens(characters: int) -> int:
 
 
 class Secret:
-    """A key that shows itself to nobody who does not ask."""
+    """A key that shows itself to nobody who does not ask.
+
+    Blanks around it are dropped; raises ConfigError for what no header can carry.
+    """
 
     __slots__ = ("_text",)
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self._text = text.strip()
+        if not re.fullmatch(r"[!-~]*", self._text):
+            raise ConfigError("a key must be made of printable ASCII characters without blanks")
 
     def reveal(self) -> str:
         """The key itself, for the one header it belongs in."""

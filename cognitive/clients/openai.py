@@ -138,7 +138,8 @@ class OpenAIClient:
             except self._package.APIStatusError as error:
                 raise self._refused(error, arguments, manner) from None
             except (self._package.APIConnectionError, self._lost) as error:
-                text = scrub(f"{type(error).__name__}: {error}", self._key)
+                reason = error.__cause__ or error
+                text = scrub(f"{type(reason).__name__}: {reason}", self._key)
                 raise connection_error(self._profile.label, text) from None
         except ClientError as error:
             error.measured_ms = _ms_since(started)

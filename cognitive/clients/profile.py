@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, get_args, get_type_hints
+from urllib.parse import urlsplit
 
+from cognitive.clients.base import scrub
 from cognitive.errors import ConfigError
 from cognitive.protocols import Usage
 from worlds.api import Json
@@ -67,6 +69,9 @@ class EndpointProfile:
         findings = [text for name in _BOUNDS for text in self._outside(name)]
         if self.service == "azure" and not (self.base_url and self.api_version):
             findings.append('service = "azure": base_url and api_version are needed')
+        if self.base_url and not _is_address(self.base_url):
+            shown = scrub(self.base_url, None)
+            findings.append(f"base_url = {shown!r}: allowed http(s)://host[:port]/path")
         if not self.model:
             findings.append('model = "": the name of a model is needed')
         if findings:
@@ -95,6 +100,14 @@ _BOUNDS: Mapping[str, tuple[float, float]] = {
     "price_in": (0.0, 1e6),
     "price_out": (0.0, 1e6),
 }
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _exact(price: float) -> Fraction:

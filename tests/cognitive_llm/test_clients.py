@@ -456,6 +456,11 @@ def test_a_secret_shows_itself_to_nobody():
     assert f"{secret!r} {secret} {[secret]} { ({'key': secret}) }" == "*** *** [***] {'key': ***}"
     with pytest.raises(TypeError):
         secret.__reduce__()
+    assert Secret(f" {KEY}\n").reveal() == KEY
+    for text in ("two words", "ключ", "a\nb"):
+        with pytest.raises(ConfigError) as caught:
+            Secret(text)
+        assert text not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -506,6 +511,10 @@ def test_a_profile_is_read_from_a_table():
         ({"model": "m", "attempts": "3"}, "attempts = '3': allowed an integer"),
         ({"model": "m", "concurrency": True}, "concurrency = True: allowed an integer"),
         ({"model": "m", "schema_level": "xml"}, "allowed json_schema, json_object, text"),
+        *[
+            ({"model": "m", "base_url": address}, "allowed http")
+            for address in ("localhost", "ftp://x/v1", "http://[bad", "http://x:99999/v1", "/v1")
+        ],
         ({"model": "m", "service": "azure"}, "base_url and api_version are needed"),
     ],
 )

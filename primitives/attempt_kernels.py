@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from primitives.actions import COMMON_COLUMNS
 from primitives.compile import in_place
 from primitives.creature_kernels import Chunks, Team
-from primitives.terrain_kernels import MATERIALS
+from primitives.terrain_kernels import MATERIALS, wide
 
 # --- codes ---------------------------------------------------------------------------------------
 
@@ -153,7 +153,7 @@ class MacrafterWork(NamedTuple):
 class Record(NamedTuple):
     """What one world notes of a step; arrays as in the state.
 
-    outcome, reason, part: [A] uint8. row: [A] int16. count: [1] int16. attempts: [A, N] int32.
+    outcome, reason, part: [A] uint8. row: [A] int16. used: [1] int16, rows. attempts: [A, N] int32.
     points: [A] float64, of each row. score: [1] float64. reward: [A] float32.
     """
 
@@ -161,7 +161,7 @@ class Record(NamedTuple):
     reason: NDArray[np.uint8]
     part: NDArray[np.uint8]
     row: NDArray[np.int16]
-    count: NDArray[np.int16]
+    used: NDArray[np.int16]
     attempts: NDArray[np.int32]
     points: NDArray[np.float64]
     score: NDArray[np.float64]
@@ -188,8 +188,8 @@ def sort(items: NDArray[np.int64], count: int) -> None:
 @in_place
 def new_row(record: Record) -> int:
     """Take the next attempt row; its columns are 0."""
-    index = np.int64(record.count[0])
-    record.count[0] += 1
+    index = wide(record.used[0])
+    record.used[0] += 1
     return index
 
 
@@ -221,5 +221,5 @@ def win(
 @in_place
 def give(team: Team, cap: NDArray[np.int16], agent: int, item: int, amount: int) -> None:
     """Add to an agent's stock; what is above the cap is lost."""
-    held = np.int64(team.inventory[agent, item])
-    team.inventory[agent, item] = min(held + amount, np.int64(cap[item]))
+    held = wide(team.inventory[agent, item])
+    team.inventory[agent, item] = min(held + amount, wide(cap[item]))

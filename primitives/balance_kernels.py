@@ -25,7 +25,7 @@ from primitives.creature_kernels import (
     slots_in_use,
 )
 from primitives.rng import next_below
-from primitives.terrain_kernels import GRASS, PATH, Land
+from primitives.terrain_kernels import GRASS, PATH, Land, wide
 
 SPECIES = 3
 SPECIES_KIND = np.array([ZOMBIE, SKELETON, COW])
@@ -77,7 +77,7 @@ def balance(
     for row in range(chunks.agent.shape[0]):
         for column in range(chunks.agent.shape[1]):
             for species in range(SPECIES):
-                count = np.int64(chunks.creature[row, column, species, COUNT])
+                count = wide(chunks.creature[row, column, species, COUNT])
                 if is_on[species]:
                     if _may_appear(land, row, column, species, count, light):
                         if chance(stream, APPEAR[species]):
@@ -121,7 +121,8 @@ def _may_appear(land: Land, row: int, column: int, species: int, count: int, lig
     """Whether a chunk has too few of a species and enough ground."""
     if count >= _bound(LOW[species, 0], LOW[species, 1], light):
         return False
-    return count_ground(land, row, column, SPECIES_GROUND[species]) >= LEAST_GROUND[species]
+    ground = count_ground(land, row, column, SPECIES_GROUND[species])
+    return ground >= wide(LEAST_GROUND[species])
 
 
 @in_place
@@ -183,10 +184,10 @@ def _vanish(
     species: int,
 ) -> None:
     """Remove a random creature of the chunk, if it is far from agents."""
-    slot = np.int64(chunks.creature[row, column, species, FIRST])
-    for _ in range(next_below(stream, np.int64(chunks.creature[row, column, species, COUNT]))):
-        slot = np.int64(chunks.next_slot[slot])
-    r, c = np.int64(herd.cell[slot, 0]), np.int64(herd.cell[slot, 1])
+    slot = wide(chunks.creature[row, column, species, FIRST])
+    for _ in range(next_below(stream, wide(chunks.creature[row, column, species, COUNT]))):
+        slot = wide(chunks.next_slot[slot])
+    r, c = wide(herd.cell[slot, 0]), wide(herd.cell[slot, 1])
     near, _ = nearest_agent(team, chunks, r, c, VANISH_DISTANCE[species] - 1)
     if near == NO_AGENT:
         remove_creature(land, herd, slot)

@@ -92,7 +92,7 @@ from primitives.creature_kernels import (
     slots_in_use,
 )
 from primitives.grid import DIRECTIONS
-from primitives.terrain_kernels import GRASS, MATERIALS, PATH, SAND, Land, is_on_map
+from primitives.terrain_kernels import GRASS, MATERIALS, PATH, SAND, Land, is_on_map, wide
 
 AGENT_BITS = 12
 AGENT_MASK = (1 << AGENT_BITS) - 1
@@ -112,17 +112,17 @@ def collect(
     declared: NDArray[np.int32],
 ) -> None:
     """Group the agents by target, in task order, and resolve each group; declared: [A] int32."""
-    count = np.int64(0)
+    count = wide(0)
     for agent in range(len(declared)):
         if team.is_alive[agent]:
-            task = np.int64(declared[agent])
+            task = wide(declared[agent])
             task, slot = _join(land, herd, team, record, work.agent, table, agent, task)
             if task != NO_TASK:
                 work.agent[agent, SLOT] = slot
                 work.key[count] = task << AGENT_BITS | agent
                 count += 1
     sort(work.key, count)
-    first = np.int64(0)
+    first = wide(0)
     while first < count:
         end = first + 1
         while end < count and work.key[end] >> AGENT_BITS == work.key[first] >> AGENT_BITS:
@@ -174,10 +174,10 @@ def faced_target(
         if not is_on_map(land, row, column) or land.occupant[row, column] > FREE:
             break
         if land.occupant[row, column] < FREE:
-            slot = -np.int64(land.occupant[row, column]) - 1
+            slot = -wide(land.occupant[row, column]) - 1
             if herd.kind[slot] == ARROW:
                 break
-            return height * width + np.int64(herd.serial[slot]), slot
+            return height * width + wide(herd.serial[slot]), slot
         ground = land.material[row, column]
         if ground != GRASS and table.target[ground, AGENTS] > 0:
             return row * width + column, NO_SLOT
@@ -186,7 +186,7 @@ def faced_target(
         row, column = row + down, column + right
     row, column = team.cell[agent, 0] + down, team.cell[agent, 1] + right
     if is_on_map(land, row, column) and land.occupant[row, column] == FREE:
-        if land.material[row, column] == GRASS and is_source(table, np.int64(GRASS)):
+        if land.material[row, column] == GRASS and is_source(table, wide(GRASS)):
             return row * width + column, NO_SLOT
     return NO_TASK, NO_SLOT
 
@@ -196,7 +196,7 @@ def is_source(table: MacrafterTable, ground: int) -> bool:
     """Whether something can be collected from a material."""
     if ground == GRASS and not table.settings[HAS_PLANTS]:
         return False
-    return table.target[ground, AGENTS] > 0
+    return wide(table.target[ground, AGENTS]) > 0
 
 
 @in_place
@@ -206,7 +206,7 @@ def declared_target(land: Land, herd: Herd, table: MacrafterTable, task: int) ->
     if task == NO_TASK:
         return NO_TASK, NO_SLOT
     if task < height * width:
-        ground = np.int64(land.material[task // width, task % width])
+        ground = wide(land.material[task // width, task % width])
         return task if is_source(table, ground) else NO_TASK, NO_SLOT
     for slot in range(slots_in_use(herd)):
         if herd.serial[slot] == task - height * width:
@@ -234,11 +234,11 @@ def _resolve(
     task, slot = work.key[first] >> AGENT_BITS, NO_SLOT
     if task < land.material.size:
         row, column = task // land.material.shape[1], task % land.material.shape[1]
-        kind = np.int64(land.material[row, column])
+        kind = wide(land.material[row, column])
     else:
         slot = work.agent[work.key[first] & AGENT_MASK, SLOT]
-        row, column = np.int64(herd.cell[slot, 0]), np.int64(herd.cell[slot, 1])
-        kind = MATERIALS + np.int64(herd.kind[slot])
+        row, column = wide(herd.cell[slot, 0]), wide(herd.cell[slot, 1])
+        kind = MATERIALS + wide(herd.kind[slot])
     index = new_row(record)
     line = record.attempts[index]
     _open_row(line, table.target[kind], task, kind, row, column)
@@ -253,7 +253,7 @@ def _resolve(
         _eat_plant(herd, line, slot)
     else:
         _hit_creature(land, herd, team, record, work.key, line, slot, first, end)
-    _settle_acting(record, work.key, np.int64(line[REASON]), first, end)
+    _settle_acting(record, work.key, wide(line[REASON]), first, end)
     if line[REASON] == SUCCESS:
         _reward(team, record, work, table, kind, first, end)
         if slot == NO_SLOT:
@@ -307,7 +307,7 @@ def _count_members(
     acting = 0
     for i in range(first, end):
         agent = key[i] & AGENT_MASK
-        part = np.int64(record.part[agent])
+        part = wide(record.part[agent])
         away = abs(team.cell[agent, 0] - line[ROW]) + abs(team.cell[agent, 1] - line[COLUMN])
         if away <= table.settings[REACH]:
             part |= NEAR
@@ -339,7 +339,7 @@ def _fall_short(
         line[REASON] = NOT_IN_REACH if line[TEMPORAL] > 0 else WAITING
     else:
         line[REASON] = TOO_FEW_PARTICIPANTS if acting < line[NEED] else MISSING_TOOL
-    _settle_acting(record, key, np.int64(TOO_FEW_PARTICIPANTS), first, end)
+    _settle_acting(record, key, wide(TOO_FEW_PARTICIPANTS), first, end)
 
 
 @in_place
@@ -412,7 +412,7 @@ def damage_of(team: Team, agent: int) -> int:
     """Damage an agent does to a creature, by its best sword."""
     for i in range(len(SWORD_DAMAGE)):
         if team.inventory[agent, SWORD_DAMAGE[i, 0]] > 0:
-            return SWORD_DAMAGE[i, 1]
+            return wide(SWORD_DAMAGE[i, 1])
     return DAMAGE
 
 
@@ -433,10 +433,10 @@ def _reward(
         if record.part[agent] & BOTH == BOTH:
             record.part[agent] |= CREDITED
             if target[GIVES] != NO_ITEM:
-                give(team, table.cap, agent, np.int64(target[GIVES]), np.int64(target[AMOUNT]))
+                give(team, table.cap, agent, wide(target[GIVES]), wide(target[AMOUNT]))
             if target[RESETS] >= 0:
                 team.counters[agent, target[RESETS]] = 0
-            win(team.achievements, work.agent, agent, np.int64(target[ACHIEVEMENT]))
+            win(team.achievements, work.agent, agent, wide(target[ACHIEVEMENT]))
 
 
 @in_place

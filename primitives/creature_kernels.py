@@ -22,6 +22,7 @@ from primitives.terrain_kernels import (
     WATER,
     Land,
     is_on_map,
+    wide,
 )
 
 NO_CREATURE = 0
@@ -44,7 +45,7 @@ NO_AGENT = -1
 NO_DIRECTION = -1
 NO_SLOT = -1
 FAR = 1 << 30
-FOUR = np.int64(4)
+FOUR = wide(4)
 """Directions to draw from."""
 
 CHUNK = 12
@@ -131,7 +132,7 @@ class Chunks(NamedTuple):
 @in_place
 def slots_in_use(herd: Herd) -> int:
     """A bound of the slots in use: new creatures take the lowest free one."""
-    return min(np.int64(herd.next_serial[0]), len(herd.kind))
+    return min(wide(herd.next_serial[0]), len(herd.kind))
 
 
 @in_place
@@ -204,7 +205,7 @@ def scatter_creatures(
     health: [KINDS] int64.
     """
     height, width = land.material.shape
-    near, born = np.zeros((height, width), np.uint8), np.int64(BORN_BEFORE)
+    near, born = np.zeros((height, width), np.uint8), wide(BORN_BEFORE)
     for rule in range(2):
         for agent in range(len(agent_cell)):
             _mark_disc(near, agent_cell[agent], START_DISTANCE[rule], 1 << rule)
@@ -215,7 +216,7 @@ def scatter_creatures(
                 rule = _start_rule(
                     stream, is_on, ground == GRASS, is_tunnel[row, column], near[row, column]
                 )
-                slot = np.int64(herd.next_serial[0])
+                slot = wide(herd.next_serial[0])
                 if rule >= 0 and slot < len(herd.kind):
                     kind = START_KIND[rule]
                     put_creature(land, herd, slot, kind, row, column, health[kind], born)
@@ -283,7 +284,7 @@ def nearest_agent(team: Team, chunks: Chunks, row: int, column: int, limit: int)
 
     (NO_AGENT, FAR) if nobody is within `limit`.
     """
-    best, distance = np.int64(NO_AGENT), limit + 1
+    best, distance = wide(NO_AGENT), limit + 1
     if len(team.is_alive) <= FEW:
         for agent in range(len(team.is_alive)):
             if team.is_alive[agent]:
@@ -291,7 +292,7 @@ def nearest_agent(team: Team, chunks: Chunks, row: int, column: int, limit: int)
                 if away < distance:
                     best, distance = agent, away
     else:
-        ring = np.int64(0)
+        ring = wide(0)
         while _ring_distance(row, column, ring) <= min(distance, limit):
             best, distance = _search_ring(
                 team.cell, chunks.agent, chunks.next_agent, row, column, ring, best, distance
@@ -327,12 +328,12 @@ def _search_ring(
     for r in range(max(0, middle_row - ring), min(first.shape[0], middle_row + ring + 1)):
         stride = 1 if ring == 0 or abs(r - middle_row) == ring else 2 * ring
         for c in range(middle_column - ring, middle_column + ring + 1, stride):
-            agent = np.int64(first[r, c]) if 0 <= c < first.shape[1] else NO_AGENT
+            agent = wide(first[r, c]) if 0 <= c < first.shape[1] else NO_AGENT
             while agent != NO_AGENT:
                 away = abs(cell[agent, 0] - row) + abs(cell[agent, 1] - column)
                 if away < distance or (away == distance and agent < best):
                     best, distance = agent, away
-                agent = np.int64(following[agent])
+                agent = wide(following[agent])
     return best, distance
 
 
@@ -354,12 +355,12 @@ def move_creatures(
     active_radius: a creature this far from every live agent rests; 0: none does.
     """
     for slot in range(slots_in_use(herd)):
-        kind = np.int64(herd.kind[slot])
+        kind = wide(herd.kind[slot])
         if kind == NO_CREATURE or herd.born[slot] == step:
             continue
         agent, distance = NO_AGENT, FAR
         if active_radius > 0 or kind in (ZOMBIE, SKELETON):
-            row, column = np.int64(herd.cell[slot, 0]), np.int64(herd.cell[slot, 1])
+            row, column = wide(herd.cell[slot, 0]), wide(herd.cell[slot, 1])
             limit = max(SIGHT, active_radius - 1)
             agent, distance = nearest_agent(team, chunks, row, column, limit)
             if 0 < active_radius <= distance:
@@ -406,7 +407,7 @@ def _shift(land: Land, herd: Herd, slot: int, row: int, column: int) -> None:
 def heading(here: NDArray[np.int16], there: NDArray[np.int16], is_long: bool) -> int:
     """The direction from one cell [2] towards another: along the larger offset (ties: vertical)
     if `is_long`, otherwise along the other; NO_DIRECTION where that offset is 0."""
-    down, right = np.int64(there[0]) - here[0], np.int64(there[1]) - here[1]
+    down, right = wide(there[0]) - here[0], wide(there[1]) - here[1]
     if (abs(down) >= abs(right)) == is_long:
         if down == 0:
             return NO_DIRECTION
@@ -433,8 +434,8 @@ def _move_zombie(
         walk(land, herd, slot, heading(herd.cell[slot], team.cell[agent], is_long))
     else:
         walk(land, herd, slot, next_below(stream, FOUR))
-    row, column = np.int64(herd.cell[slot, 0]), np.int64(herd.cell[slot, 1])
-    victim, _ = nearest_agent(team, chunks, row, column, np.int64(ZOMBIE_REACH))
+    row, column = wide(herd.cell[slot, 0]), wide(herd.cell[slot, 1])
+    victim, _ = nearest_agent(team, chunks, row, column, wide(ZOMBIE_REACH))
     if victim == NO_AGENT:
         return
     if herd.timer[slot] > 0:
@@ -465,7 +466,7 @@ def _move_skeleton(
         if toward != NO_DIRECTION and walk(land, herd, slot, opposite(toward)):
             return
     if distance <= SKELETON_SHOT and chance(stream, SKELETON_SHOOT):
-        _shoot(land, herd, step, slot, heading(here, there, np.bool_(True)))
+        _shoot(land, herd, step, slot, heading(here, there, True))
     elif distance <= SKELETON_SIGHT and chance(stream, SKELETON_CHASE):
         walk(land, herd, slot, heading(here, there, chance(stream, SKELETON_LONG)))
     elif chance(stream, SKELETON_STROLL):
@@ -484,7 +485,7 @@ def _shoot(land: Land, herd: Herd, step: int, slot: int, direction: int) -> None
     herd.timer[slot] = SKELETON_RELOAD
     arrow = free_slot(herd)
     if arrow != NO_SLOT:
-        kind, health = np.int64(ARROW), np.int64(0)
+        kind, health = wide(ARROW), wide(0)
         put_creature(land, herd, arrow, kind, row, column, health, step)
         herd.facing[arrow] = direction
 
@@ -507,7 +508,7 @@ def _move_arrow(land: Land, herd: Herd, team: Team, slot: int) -> None:
     if not is_on_map(land, row, column):
         remove_creature(land, herd, slot)
         return
-    hit = np.int64(land.occupant[row, column])
+    hit = wide(land.occupant[row, column])
     if hit == FREE and _is_open(land, row, column):
         _shift(land, herd, slot, row, column)
         return

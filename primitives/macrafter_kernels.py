@@ -5,7 +5,7 @@ the start of the step, because nobody moves before them.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ from primitives.creature_kernels import (
 )
 from primitives.grid import DIRECTIONS, DOWN, LEFT, RIGHT, UP
 from primitives.recipe_kernels import craft, place
-from primitives.terrain_kernels import IS_WALKABLE, LAVA, Land, is_on_map
+from primitives.terrain_kernels import IS_WALKABLE, LAVA, Land, is_on_map, wide
 
 WAKE_UP = 21
 """The achievement of a full sleep."""
@@ -105,6 +105,26 @@ PERCENT = 100.0
 
 LEGAL = -1
 ALL_OVER = -2
+
+
+class Sight(NamedTuple):
+    """What observations are made of; arrays of the state.
+
+    material: [B, H, W] uint8. occupant: [B, H, W] int32. creature_kind: [B, K] uint8.
+    agent_cell: [B, A, 2] int16. agent_facing: [B, A] uint8. is_alive, is_asleep: [B, A] bool.
+    inventory: [B, A, I] int16. light: [B] float64. step: [B] int32.
+    """
+
+    material: NDArray[np.uint8]
+    occupant: NDArray[np.int32]
+    creature_kind: NDArray[np.uint8]
+    agent_cell: NDArray[np.int16]
+    agent_facing: NDArray[np.uint8]
+    is_alive: NDArray[np.bool_]
+    is_asleep: NDArray[np.bool_]
+    inventory: NDArray[np.int16]
+    light: NDArray[np.float64]
+    step: NDArray[np.int32]
 
 
 def macrafter_work(agents: int, height: int, width: int, slots: int) -> MacrafterWork:
@@ -174,19 +194,19 @@ def first_fault(
             if is_alive[w, agent] and not is_truncated[w]:
                 verdict = LEGAL
                 if not NOOP <= actions[w, agent] < ACTIONS:
-                    return w * agents + agent
+                    return wide(w * agents + agent)
                 if declared[w, agent] < NO_TASK:
-                    return (worlds + w) * agents + agent
+                    return wide((worlds + w) * agents + agent)
                 if actions[w, agent] == SHARE:
-                    if not is_gift(arguments[w, agent], agents, np.int64(cap[ITEMS - 1])):
-                        return (2 * worlds + w) * agents + agent
+                    if not is_gift(arguments[w, agent], agents, wide(cap[ITEMS - 1])):
+                        return wide((2 * worlds + w) * agents + agent)
     return verdict
 
 
 @in_place
 def is_gift(gift: NDArray[np.int32], agents: int, cap: int) -> bool:
     """Whether the arguments [ARGUMENTS] of a share are in range, or none are given at all."""
-    recipient, item, quantity = gift[RECIPIENT], gift[GIFT], gift[QUANTITY]
+    recipient, item, quantity = wide(gift[RECIPIENT]), wide(gift[GIFT]), wide(gift[QUANTITY])
     if recipient == NOT_GIVEN and item == NOT_GIVEN and quantity == NOT_GIVEN:
         return True
     return 0 <= recipient < agents and 0 <= item < ITEMS and 0 <= quantity <= cap
@@ -237,7 +257,7 @@ def step_one(
         rewards,
     )
     state.step[w] += 1
-    step = np.int64(state.step[w])
+    step = wide(state.step[w])
     state.light[w] = table.light[step % DAY]
     begin(team, record, work.agent, actions)
     wake(team, work.agent)
@@ -268,10 +288,10 @@ def step_one(
 @in_place
 def begin(team: Team, record: Record, doing: NDArray[np.int64], actions: NDArray[np.int32]) -> None:
     """Clear the records of the last step; doing: work.agent."""
-    for row in range(record.count[0]):
+    for row in range(record.used[0]):
         record.attempts[row, :] = 0
         record.points[row] = 0.0
-    record.count[0] = 0
+    record.used[0] = 0
     for agent in range(len(actions)):
         record.outcome[agent] = IDLE
         record.reason[agent] = NONE
@@ -292,7 +312,7 @@ def wake(team: Team, doing: NDArray[np.int64]) -> None:
                 doing[agent, ACT] = SLEEP
             else:
                 team.is_asleep[agent] = False
-                win(team.achievements, doing, agent, np.int64(WAKE_UP))
+                win(team.achievements, doing, agent, wide(WAKE_UP))
 
 
 # --- share, move, sleep --------------------------------------------------------------------------
@@ -317,7 +337,7 @@ def share(
             given[agent] = team.inventory[agent, arguments[agent, GIFT]]
     for agent in range(len(given)):
         if doing[agent, ACT] == SHARE:
-            stock = np.int64(given[agent])
+            stock = wide(given[agent])
             failure, amount = _hand_over(team, table, agent, arguments[agent], stock)
             given[agent] = amount
             conclude(record, agent, failure)
@@ -328,7 +348,7 @@ def _hand_over(
     team: Team, table: MacrafterTable, agent: int, gift: NDArray[np.int32], stock: int
 ) -> tuple[int, int]:
     """Give part of `stock`; returns why not, or NONE, and the units given."""
-    recipient, item = np.int64(gift[RECIPIENT]), np.int64(gift[GIFT])
+    recipient, item = wide(gift[RECIPIENT]), wide(gift[GIFT])
     if recipient == NOT_GIVEN:
         return NO_ARGUMENTS, 0
     if recipient == agent or not team.is_alive[recipient]:
@@ -338,10 +358,10 @@ def _hand_over(
     here, there, radius = team.cell[agent], team.cell[recipient], table.settings[SHARE_RADIUS]
     if radius != ANYWHERE and abs(here[0] - there[0]) + abs(here[1] - there[1]) > radius:
         return TOO_FAR, 0
-    offer = min(np.int64(gift[QUANTITY]), stock)
+    offer = min(wide(gift[QUANTITY]), stock)
     if offer <= 0:
         return NOTHING_TO_GIVE, 0
-    room = np.int64(table.cap[item]) - np.int64(team.inventory[recipient, item])
+    room = wide(table.cap[item]) - wide(team.inventory[recipient, item])
     if room <= 0:
         return RECIPIENT_FULL, 0
     amount = min(offer, room)
@@ -509,7 +529,7 @@ def see(
             up, left = settings[VIEW_ROWS] // 2, settings[VIEW_COLUMNS] // 2
             if team.is_asleep[agent]:
                 up, left = 0, 0
-            row, column = np.int64(team.cell[agent, 0]), np.int64(team.cell[agent, 1])
+            row, column = wide(team.cell[agent, 0]), wide(team.cell[agent, 1])
             first, last = max(0, column - left), min(material.shape[1], column + left + 1)
             for r in range(max(0, row - up), min(material.shape[0], row + up + 1)):
                 for c in range(first, last):
@@ -518,38 +538,38 @@ def see(
 
 @in_place
 def look_many(
-    state: Any,
+    sight: Sight,
     view: NDArray[np.int16],
     inventory: NDArray[np.int16],
     body: NDArray[np.int32],
 ) -> None:
     """Write what every agent of a batch observes; the dead see nothing.
 
-    state: the NamedTuple of arrays of `worlds.macrafter.state`.
     view: [B, A, R, C, 3] int16, material, object code, agent id + 1; centred on the agent.
     inventory: [B, A, I] int16. body: [B, A, 6] int32, row, column, facing, is asleep, light in
     percent, step. All overwritten.
     """
     for w in range(view.shape[0]):
-        land = Land(state.material[w], state.occupant[w])
-        light, step = math.floor(PERCENT * state.light[w]), np.int64(state.step[w])
+        land = Land(sight.material[w], sight.occupant[w])
+        light, step = math.floor(PERCENT * sight.light[w]), wide(sight.step[w])
         for agent in range(view.shape[1]):
-            cell = state.agent_cell[w, agent]
+            cell = sight.agent_cell[w, agent]
             for item in range(ITEMS):
-                inventory[w, agent, item] = state.inventory[w, agent, item]
+                inventory[w, agent, item] = sight.inventory[w, agent, item]
             body[w, agent, 0] = cell[0]
             body[w, agent, 1] = cell[1]
-            body[w, agent, 2] = state.agent_facing[w, agent]
-            body[w, agent, 3] = state.is_asleep[w, agent]
+            body[w, agent, 2] = sight.agent_facing[w, agent]
+            body[w, agent, 3] = sight.is_asleep[w, agent]
             body[w, agent, 4] = light
             body[w, agent, 5] = step
-            if state.is_asleep[w, agent] or not state.is_alive[w, agent]:
+            if sight.is_asleep[w, agent] or not sight.is_alive[w, agent]:
                 view[w, agent, :] = 0
-            if state.is_asleep[w, agent]:
+            if sight.is_asleep[w, agent]:
                 middle = view[w, agent, view.shape[2] // 2, view.shape[3] // 2]
-                _look_at(land, state.creature_kind[w], np.int64(cell[0]), np.int64(cell[1]), middle)
-            elif state.is_alive[w, agent]:
-                look(land, state.creature_kind[w], cell, view[w, agent])
+                row, column = wide(cell[0]), wide(cell[1])
+                _look_at(land, sight.creature_kind[w], row, column, middle)
+            elif sight.is_alive[w, agent]:
+                look(land, sight.creature_kind[w], cell, view[w, agent])
 
 
 @in_place
@@ -575,7 +595,7 @@ def _look_at(
     land: Land, kind: NDArray[np.uint8], row: int, column: int, seen: NDArray[np.int16]
 ) -> None:
     """Write material, object code and agent id + 1 of a cell into `seen` [3]."""
-    holder = np.int64(land.occupant[row, column])
+    holder = wide(land.occupant[row, column])
     seen[0] = land.material[row, column]
     seen[1] = 0
     seen[2] = 0
@@ -583,4 +603,30 @@ def _look_at(
         seen[1] = OBJECT_AGENT
         seen[2] = holder
     elif holder < FREE:
-        seen[1] = OBJECT_AGENT + np.int64(kind[-holder - 1])
+        seen[1] = OBJECT_AGENT + wide(kind[-holder - 1])
+
+
+@in_place
+def sum_up(
+    outcome: NDArray[np.uint8],
+    reason: NDArray[np.uint8],
+    harm: NDArray[np.uint8],
+    row: NDArray[np.int16],
+    achievements: NDArray[np.int32],
+    facts: NDArray[np.int64],
+) -> None:
+    """Write outcome, reason, harm, attempt row and the bits of achievements won of each agent.
+
+    outcome, reason, harm: [A] uint8. row: [A] int16. achievements: [A, 22] int32.
+    facts: [A, 5] int64, overwritten.
+    """
+    for agent in range(len(outcome)):
+        facts[agent, 0] = outcome[agent]
+        facts[agent, 1] = reason[agent]
+        facts[agent, 2] = harm[agent]
+        facts[agent, 3] = row[agent]
+        won = 0
+        for number in range(achievements.shape[1]):
+            if achievements[agent, number] > 0:
+                won |= 1 << number
+        facts[agent, 4] = won

@@ -81,7 +81,7 @@ from primitives.creature_kernels import (
     put_creature,
 )
 from primitives.grid import DIRECTIONS, opposite
-from primitives.terrain_kernels import MATERIALS, Land, is_on_map
+from primitives.terrain_kernels import MATERIALS, Land, is_on_map, wide
 
 # --- craft ---------------------------------------------------------------------------------------
 
@@ -96,20 +96,18 @@ def craft(
         act = work.agent[agent, ACT]
         if MAKE <= act < SHARE and record.row[agent] == NO_ATTEMPT:
             recipe = table.recipe[act - PLACE]
-            row, column = np.int64(team.cell[agent, 0]), np.int64(team.cell[agent, 1])
+            row, column = wide(team.cell[agent, 0]), wide(team.cell[agent, 1])
             station = find_station(land.material, recipe, row, column)
             work.key[0], count = agent, 1
             if recipe[AGENTS] > 1 and station != NO_CELL:
                 count = _gather_at_station(land, record.row, work, recipe, act, station)
             failure = NO_STATION if station == NO_CELL else NONE
             failure = _judge(team, work.key, recipe, count, failure)
-            _write_row(
-                record, team, work.key, recipe, np.int64(CRAFT), station, width, count, failure
-            )
+            _write_row(record, team, work.key, recipe, wide(CRAFT), station, width, count, failure)
             if failure == NONE:
                 _pay(team, work, recipe, count)
                 for i in range(count):
-                    give(team, table.cap, work.key[i], np.int64(recipe[THING]), np.int64(1))
+                    give(team, table.cap, work.key[i], wide(recipe[THING]), wide(1))
 
 
 @in_place
@@ -143,10 +141,10 @@ def _gather_at_station(
     """
     height, width = land.material.shape
     row, column = station // width, station % width
-    count = np.int64(0)
+    count = wide(0)
     for r in range(max(0, row - 1), min(height, row + 2)):
         for c in range(max(0, column - 1), min(width, column + 2)):
-            agent = np.int64(land.occupant[r, c]) - 1
+            agent = wide(land.occupant[r, c]) - 1
             if agent >= 0 and work.agent[agent, ACT] == act and row_of[agent] == NO_ATTEMPT:
                 if find_station(land.material, recipe, r, c) == station:
                     work.key[count] = agent
@@ -186,11 +184,11 @@ def place(
             failure = _judge(team, work.key, recipe, count, failure)
             if failure == NONE and recipe[PUTS] == PUTS_PLANT and free_slot(herd) == NO_SLOT:
                 failure = NO_ROOM
-            _write_row(record, team, work.key, recipe, np.int64(PUT), cell, width, count, failure)
+            _write_row(record, team, work.key, recipe, wide(PUT), cell, width, count, failure)
             if failure == NONE:
                 _pay(team, work, recipe, count)
-                health = np.int64(table.target[MATERIALS + PLANT, FULL_HEALTH])
-                _put(land, herd, np.int64(recipe[PUTS]), row, column, health, step)
+                health = wide(table.target[MATERIALS + PLANT, FULL_HEALTH])
+                _put(land, herd, wide(recipe[PUTS]), row, column, health, step)
 
 
 @in_place
@@ -213,11 +211,11 @@ def _gather_at_cell(
     column: int,
 ) -> int:
     """List in `work.key`, by id, who does `act` facing a cell; returns their number."""
-    count = np.int64(0)
+    count = wide(0)
     for direction in range(4):
         r, c = row + DIRECTIONS[direction, 0], column + DIRECTIONS[direction, 1]
         if is_on_map(land, r, c):
-            agent = np.int64(land.occupant[r, c]) - 1
+            agent = wide(land.occupant[r, c]) - 1
             if agent >= 0 and work.agent[agent, ACT] == act:
                 if facing[agent] == opposite(direction):
                     work.key[count] = agent
@@ -230,7 +228,7 @@ def _gather_at_cell(
 def _put(land: Land, herd: Herd, puts: int, row: int, column: int, health: int, step: int) -> None:
     """Let the object of a recipe appear."""
     if puts == PUTS_PLANT:
-        put_creature(land, herd, free_slot(herd), np.int64(PLANT), row, column, health, step)
+        put_creature(land, herd, free_slot(herd), wide(PLANT), row, column, health, step)
     else:
         land.material[row, column] = puts
 
@@ -256,7 +254,7 @@ def covers(
 ) -> bool:
     """Whether the pooled items of the members `key[:count]` cover one cost."""
     for item in range(VITALS, ITEMS):
-        missing = np.int64(recipe[USES + item])
+        missing = wide(recipe[USES + item])
         if missing > 0:
             for i in range(count):
                 missing -= inventory[key[i], item]
@@ -305,17 +303,17 @@ def _write_row(
     for i in range(count):
         record.row[key[i]] = index
         record.part[key[i]] = part | (CREDITED if failure == NONE else 0)
-        settle(record, key[i], np.int64(line[REASON]))
+        settle(record, key[i], wide(line[REASON]))
 
 
 @in_place
 def _pay(team: Team, work: MacrafterWork, recipe: NDArray[np.int32], count: int) -> None:
     """Take one cost from the members `work.key[:count]` in id order; all of them win."""
     for item in range(VITALS, ITEMS):
-        due = np.int64(recipe[USES + item])
+        due = wide(recipe[USES + item])
         for i in range(count):
-            paid = min(due, np.int64(team.inventory[work.key[i], item]))
+            paid = min(due, wide(team.inventory[work.key[i], item]))
             team.inventory[work.key[i], item] -= paid
             due -= paid
     for i in range(count):
-        win(team.achievements, work.agent, work.key[i], np.int64(recipe[WINS]))
+        win(team.achievements, work.agent, work.key[i], wide(recipe[WINS]))

@@ -5,7 +5,8 @@ Source of the noise: OpenSimplex in three dimensions (Kurt Spencer), written in 
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from primitives.compile import in_place, kernel, modular
 from primitives.grid import DIRECTIONS, is_inside
 from primitives.rng import next_below, next_uniform
+
+wide = cast(Callable[[Any], int], np.int64)
+"""An array's element, or a constant, as the int64 that every kernel takes: one signature each."""
 
 OUTSIDE = 0
 WATER = 1
@@ -137,11 +141,10 @@ def noise(perm: NDArray[np.int64], x: float, y: float, z: float) -> float:
 @in_place
 def _slope(g: int, e0: float, e1: float, e2: float, shift: float) -> float:
     """Gradient `g` times the way from its lattice point, whose skewed coordinates are e."""
-    return (
-        _GRADIENT[g, 0] * (e0 + shift)
-        + _GRADIENT[g, 1] * (e1 + shift)
-        + _GRADIENT[g, 2] * (e2 + shift)
-    )
+    x: float = _GRADIENT[g, 0] * (e0 + shift)
+    y: float = _GRADIENT[g, 1] * (e1 + shift)
+    z: float = _GRADIENT[g, 2] * (e2 + shift)
+    return x + y + z
 
 
 @in_place

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from primitives import macrafter_kernels as kernels
 from primitives.attempt_kernels import MacrafterWork
+from primitives.macrafter_kernels import Sight
 from worlds.api import NO_TASK, AgentId, Json, Report, Stepped
 from worlds.errors import IllegalAction, LayoutError
 from worlds.macrafter.config import MacrafterConfig
@@ -20,8 +21,6 @@ from worlds.macrafter.table import Table
 
 __all__ = ["MacrafterRules"]
 
-NO_ARGUMENT = kernels.NOT_GIVEN
-OBSERVED = ("view", "inventory", "self")
 VIEW_LAYERS = 3
 BODY_COLUMNS = 6
 
@@ -36,8 +35,10 @@ class MacrafterRules:
         self.argument_count = kernels.ARGUMENTS
         self.legend: Json = legend()
         self._numbers = table_numbers(config, table)
-        self._work: MacrafterWork | None = None
-        self._work_size: tuple[int, ...] = ()
+        self._size: tuple[int, ...] = ()
+        self._work: MacrafterWork
+        self._undeclared: NDArray[np.int32]
+        self._not_given: NDArray[np.int32]
 
     # --- changing a state ------------------------------------------------------------------------
 
@@ -48,24 +49,41 @@ class MacrafterRules:
     def step(
         self,
         state: MacrafterState,
-        actions: NDArray[Any],
-        declared: NDArray[Any] | None = None,
-        arguments: NDArray[Any] | None = None,
+        actions: NDArray[np.int32],
+        declared: NDArray[np.int32] | None = None,
+        arguments: NDArray[np.int32] | None = None,
     ) -> Stepped:
         """Play one step in place; worlds that are over stay as they are and reward 0.
 
         actions, declared: [B, A] int32. arguments: [B, A, 3] int32, recipient, item index and
-        quantity of a share, NO_ARGUMENT for none. Entries of the dead are not read.
+        quantity of a share, NOT_GIVEN for none. Entries of the dead are not read.
         Raises LayoutError for another shape or dtype; IllegalAction for a bad entry, or when all
         worlds are over; then the state is unchanged.
         """
-        team = state.agent_cell.shape[:2]
-        actions = _checked("actions", actions, team)
-        declared = _given("declared", declared, team, NO_TASK)
-        arguments = _given("arguments", arguments, (*team, self.argument_count), NO_ARGUMENT)
-        rewards = np.empty(team, np.float32)
+        team = state.agent_part.shape
+        _check_array("actions", actions, team)
+        if declared is not None:
+            _check_array("declared", declared, team)
+        if arguments is not None:
+            _check_array("arguments", arguments, (*team, self.argument_count))
+        return self.advance(state, actions, declared, arguments)
+
+    def advance(
+        self,
+        state: MacrafterState,
+        actions: NDArray[np.int32],
+        declared: NDArray[np.int32] | None = None,
+        arguments: NDArray[np.int32] | None = None,
+    ) -> Stepped:
+        """`step` for arrays whose layout is known to be right. Raises IllegalAction."""
+        self._fit(state)
+        if declared is None:
+            declared = self._undeclared
+        if arguments is None:
+            arguments = self._not_given
+        rewards = np.empty(state.agent_part.shape, np.float32)
         fault = kernels.step_many(
-            state, self._buffers(state), self._numbers, actions, declared, arguments, rewards
+            state, self._work, self._numbers, actions, declared, arguments, rewards
         )
         if fault != kernels.LEGAL:
             raise IllegalAction(self._complaint(fault, actions, declared, arguments))
@@ -79,14 +97,19 @@ class MacrafterRules:
     def clone(self, state: MacrafterState, copies: int = 1) -> MacrafterState:
         """The one world of `state` copied into a batch of `copies`."""
         if copies == 1:
-            return MacrafterState(*[array.copy() for array in state])
-        return MacrafterState(*[np.repeat(array, copies, axis=0) for array in state])
+            return MacrafterState._make(array.copy() for array in state)
+        return MacrafterState._make(np.repeat(array, copies, axis=0) for array in state)
 
-    def _buffers(self, state: MacrafterState) -> MacrafterWork:
-        size = (*state.is_alive.shape[1:], *state.material.shape[1:], state.creature_kind.shape[1])
-        if self._work is None or size != self._work_size:
-            self._work, self._work_size = kernels.macrafter_work(*size), size
-        return self._work
+    def _fit(self, state: MacrafterState) -> None:
+        """Make the buffers anew when a batch or a drawn world has another size."""
+        worlds, agents, height, width = *state.agent_part.shape, *state.material.shape[1:]
+        if (worlds, agents, height, width) != self._size:
+            self._size = worlds, agents, height, width
+            slots = state.creature_kind.shape[1]
+            self._work = kernels.macrafter_work(agents, height, width, slots)
+            self._undeclared = np.full((worlds, agents), NO_TASK, np.int32)
+            shape = (worlds, agents, self.argument_count)
+            self._not_given = np.full(shape, kernels.NOT_GIVEN, np.int32)
 
     def _complaint(
         self,
@@ -141,7 +164,19 @@ class MacrafterRules:
         view = np.empty((*team, *self.config.view, VIEW_LAYERS), np.int16)
         inventory = np.empty((*team, len(ITEMS)), np.int16)
         body = np.empty((*team, BODY_COLUMNS), np.int32)
-        kernels.look_many(state, view, inventory, body)
+        sight = Sight(
+            state.material,
+            state.occupant,
+            state.creature_kind,
+            state.agent_cell,
+            state.agent_facing,
+            state.is_alive,
+            state.is_asleep,
+            state.inventory,
+            state.light,
+            state.step,
+        )
+        kernels.look_many(sight, view, inventory, body)
         return {"view": view, "inventory": inventory, "self": body}
 
     def report(self, state: MacrafterState) -> Report:
@@ -153,16 +188,10 @@ class MacrafterRules:
         return frame(state)
 
 
-def _checked(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.int32]:
-    if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != np.int32:
-        seen = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array)
-        raise LayoutError(f"{name} is {seen}; allowed: int32 {shape}")
-    return np.ascontiguousarray(array)
-
-
-def _given(
-    name: str, array: NDArray[Any] | None, shape: tuple[int, ...], default: int
-) -> NDArray[np.int32]:
-    if array is None:
-        return np.full(shape, default, np.int32)
-    return _checked(name, array, shape)
+def _check_array(name: str, array: Any, shape: tuple[int, ...]) -> None:
+    if not isinstance(array, np.ndarray):
+        raise LayoutError(f"{name} is {array!r}; needed: an array {list(shape)} int32")
+    if array.shape != shape or array.dtype != np.int32:
+        raise LayoutError(
+            f"{name} is {list(array.shape)} {array.dtype}; needed: {list(shape)} int32"
+        )

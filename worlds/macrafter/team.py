@@ -33,6 +33,8 @@ MEET_PRICE = 6
 """Steps added to the slowest arrival when tasks are compared."""
 DETOUR = 1.3
 """Steps of a way in terms of its Manhattan distance, where the ground is not known."""
+SURE_STEPS = 5
+"""Steps added to such an estimate where a way is at least priced."""
 COMMITTED_BONUS = 2.0
 """Factor on the value of a task to which somebody is already on the way."""
 WANTED_BONUS = 2.0
@@ -124,7 +126,8 @@ class Team:
         """Steps until the mate stands beside `target`; infinite if that is not known."""
         if mate.agent == self.me:
             beside = self.chart.beside(target)
-            return float(beside[0][0]) if beside else float("inf")
+            straight = max(0, gap(self.sight.cell, target) - 1) * DETOUR + SURE_STEPS
+            return min(float(beside[0][0]), straight) if beside else float("inf")
         if mate.cell is None:
             return float("inf")
         return max(0, gap(mate.cell, target) - 1) * DETOUR
@@ -268,11 +271,10 @@ class Team:
 
     def lacking(self, tool: str) -> list[AgentId]:
         """Those of the team that are not known to hold the tool, gifts on the way counted."""
-        return [
-            mate.agent
-            for mate in self.mates.values()
-            if not mate.holdings.get(tool) and tool not in self._sent_to(mate)
-        ]
+        without = [mate for mate in self.mates.values() if not mate.holdings.get(tool)]
+        if self._spare(tool):
+            return [mate.agent for mate in without]
+        return [mate.agent for mate in without if tool not in self._sent_to(mate)]
 
     def _sent_to(self, mate: Mate) -> set[str]:
         """Tools that this agent was to give to a mate since the mate's last word."""
@@ -297,6 +299,14 @@ class Team:
             if count > 0:
                 found.append((tool, count))
         return found
+
+    def _spares(self) -> tuple[Gift, ...]:
+        """Tools I hold twice, for those that are not known to have one."""
+        return tuple(
+            Gift(tool, 1, agent)
+            for tool in PICKAXES
+            for agent in self.lacking(tool)[: self._spare(tool)]
+        )
 
     def _spare(self, tool: str) -> int:
         return max(0, self.sight.inventory[tool] - 1)
@@ -361,6 +371,8 @@ class Team:
             return jobs
         if self.wants:
             self._assign_making(jobs)
+        elif spares := self._spares():
+            jobs[self.me] = Job("free", gifts=spares)
         self._assign_meetings(jobs, NEAR_MEETING if self.is_equipping else FAR_MEETING)
         self._send_ahead(jobs)
         self._assign_exploring(jobs)

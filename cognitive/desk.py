@@ -262,7 +262,7 @@ class Desk:
                 return list(everything.result())
             raise RunEnds("stopped")
         finally:
-            await _cancelled(task for task in tasks if not task.done())
+            await _cancelled([task for task in tasks if not task.done()], everything)
 
     async def _ask(self, decision: Decision) -> tuple[Answer, int]:
         """One try; a planner that fails makes a failed decision, whatever it raises."""
@@ -355,12 +355,13 @@ class Desk:
         decision.tries.append(entry)
 
 
-async def _cancelled(tasks: Iterable[asyncio.Task[Any]]) -> None:
-    """Cancel tasks and wait until they are over."""
-    open_tasks = list(tasks)
-    for task in open_tasks:
+async def _cancelled(tasks: list[asyncio.Task[Any]], everything: asyncio.Future[Any]) -> None:
+    """Cancel tasks and wait until they, and what gathers them, are over."""
+    if not tasks:
+        return
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(*open_tasks, return_exceptions=True)
+    await asyncio.gather(*tasks, everything, return_exceptions=True)
 
 
 def _sum(a: Usage, b: Usage) -> Usage:

@@ -19,7 +19,7 @@ def blocks(language):
                 yield pytest.param(match[2], id=f"{page.name}-{number}")
 
 
-@pytest.mark.parametrize("code", blocks("python"))
+@pytest.mark.parametrize("code", list(blocks("python")))
 def test_python_block_runs(code, tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
@@ -27,7 +27,7 @@ def test_python_block_runs(code, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("code", blocks("sh"))
+@pytest.mark.parametrize("code", list(blocks("sh")))
 def test_cooplab_lines_parse(code):
     """Each `cooplab COMMAND` line of a shell block names a command that has a help page."""
     for line in code.splitlines():

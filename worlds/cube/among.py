@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from worlds.api import AgentId, Cell, Json
 from worlds.cube.board import GOAL_FACE
-from worlds.cube.moves import deliver, plan, stand_clear
-from worlds.cube.schedule import Crew, is_narrow, matched, schedule
+from worlds.cube.moves import PAUSE_STEPS, deliver, plan, stand_clear
+from worlds.cube.schedule import Crew, is_narrow, matched, must_wait, schedule
 from worlds.cube.seat import Seat, goal_task, told
 
 __all__ = ["SPARE_WAIT", "after_statements", "own_crews", "slot_in", "statement", "together"]
@@ -33,6 +33,8 @@ def together(seat: Seat) -> Json:
     crews = own_crews(seat)
     if not crews:
         return stand_clear(seat)
+    if must_wait(seat.board.terrain, crews[0].block):
+        return stand_clear(seat, PAUSE_STEPS)
     crew = crews[0]
     return _join(seat, crew.block, crew.start, slot_in(seat, crew))
 

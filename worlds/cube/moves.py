@@ -8,10 +8,20 @@ from collections.abc import Sequence
 from primitives.navigation import UNREACHABLE
 from worlds.api import Cell, Json
 from worlds.cube.board import GOAL_FACE, STEPS, Board
+from worlds.cube.schedule import corridors
 from worlds.cube.seat import Leg, Seat
 from worlds.cube.state import ACTIONS, FACES
 
-__all__ = ["MOST_ACTIONS", "NO_TASK_ID", "actions_for", "deliver", "plan", "stand_clear"]
+__all__ = [
+    "IDLE_STEPS",
+    "MOST_ACTIONS",
+    "NO_TASK_ID",
+    "PAUSE_STEPS",
+    "actions_for",
+    "deliver",
+    "plan",
+    "stand_clear",
+]
 
 NO_TASK_ID = "none"
 MOST_ACTIONS = 8
@@ -24,7 +34,7 @@ HELD = ("timeout", "blocked", "face_full")
 RESTS = 4
 LONGEST_WAIT = 100
 LONGEST_MOVE = 10
-IDLE_STEPS, REST_STEPS = 30, 3
+IDLE_STEPS, PAUSE_STEPS, REST_STEPS = 30, 10, 3
 SIDEWAYS_PUSH = 10
 
 
@@ -189,11 +199,11 @@ def _is_free(board: Board, cell: Cell) -> bool:
 
 
 def _lanes(board: Board) -> set[Cell]:
-    """Cells in front of undelivered blocks and of their left faces."""
+    """Cells not to stand on: in front of blocks and of their left faces, and in corridors."""
     terrain, found = board.terrain, set[Cell]()
     for block in terrain.open:
         corner = terrain.cells[block]
         assert corner is not None
         for row in range(corner[0], corner[0] + terrain.weights[block]):
             found |= {(row, column) for column in range(corner[1] - 1, terrain.columns)}
-    return found
+    return found | corridors(terrain)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from worlds.api import AgentId, Cell, Json
 from worlds.cube.among import SPARE_WAIT
 from worlds.cube.board import GOAL_FACE
-from worlds.cube.moves import MOST_ACTIONS, NO_TASK_ID, actions_for
-from worlds.cube.schedule import Crew, blocks_under, is_narrow, schedule
+from worlds.cube.moves import MOST_ACTIONS, NO_TASK_ID, PAUSE_STEPS, actions_for
+from worlds.cube.schedule import Crew, blocks_under, is_narrow, must_wait, schedule
 from worlds.cube.seat import Seat, goal_task
 
 __all__ = ["directive"]
@@ -60,7 +60,9 @@ def _assignments(seat: Seat, crews: Sequence[Crew], named: Sequence[AgentId]) ->
         groups.setdefault(tuple(ahead[agent]), []).append(agent)
     by_block = {crew.block: crew for crew in crews}
     parts = [
-        _assignment(seat, by_block[blocks[0]], blocks[1:], agents) if blocks else _clear(agents)
+        _assignment(seat, by_block[blocks[0]], blocks[1:], agents)
+        if blocks
+        else _clear(seat, crews, agents)
         for blocks, agents in sorted(groups.items())
     ]
     return parts[:MOST_ASSIGNMENTS]
@@ -86,7 +88,11 @@ def _ahead(seat: Seat, crews: Sequence[Crew], named: Sequence[AgentId]) -> dict[
             cost = min(MOST_ACTIONS, actions_for(seat.board, (crew.block, GOAL_FACE)))
             is_first = not found[agent]
             is_later = is_wide and not is_blocked and len(found[agent]) < most
-            if room[agent] >= cost and (is_first or is_later):
+            if (
+                room[agent] >= cost
+                and (is_first or is_later)
+                and not must_wait(terrain, crew.block)
+            ):
                 found[agent].append(crew.block)
                 room[agent] -= cost
             if crew.block not in found[agent] or is_blocked:
@@ -94,13 +100,15 @@ def _ahead(seat: Seat, crews: Sequence[Crew], named: Sequence[AgentId]) -> dict[
     return found
 
 
-def _clear(agents: list[AgentId]) -> Json:
+def _clear(seat: Seat, crews: Sequence[Crew], agents: list[AgentId]) -> Json:
+    """Stand clear: until further orders, or, with a task to come, for a short while."""
+    is_needed = any(agent in crew.agents for crew in crews for agent in agents)
     return {
         "agents": agents,
         "task": NO_TASK_ID,
         "role": "stand clear",
         "cells": [],
-        "by_step": None,
+        "by_step": seat.step + PAUSE_STEPS if is_needed else None,
         "instruction": "Keep out of the lanes in front of blocks.",
     }
 

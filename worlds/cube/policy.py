@@ -8,7 +8,7 @@ from worlds.api import Action, AgentId, Cell, Failed, Json
 from worlds.cube.among import after_statements, own_crews, statement, together
 from worlds.cube.board import GOAL_FACE, board_of
 from worlds.cube.config import CubeConfig
-from worlds.cube.moves import NO_TASK_ID, deliver, plan, stand_clear
+from worlds.cube.moves import IDLE_STEPS, NO_TASK_ID, deliver, plan, stand_clear
 from worlds.cube.orders import directive
 from worlds.cube.schedule import blocks_under
 from worlds.cube.seat import Seat, goal_task, told
@@ -60,7 +60,9 @@ class CubePolicy:
         if part is not None and seat.ordered_legs():
             return _under_orders(seat, part)
         if part is not None and part["task"] == NO_TASK_ID:
-            return stand_clear(seat)
+            by_step = part["by_step"]
+            steps = IDLE_STEPS if by_step is None else max(1, by_step - seat.step)
+            return stand_clear(seat, min(IDLE_STEPS, steps))
         if seat.heard("statement"):
             return after_statements(seat)
         if _hears_others(seat):

@@ -11,11 +11,13 @@ from primitives.navigation import UNREACHABLE
 from worlds.api import AgentId, Cell
 from worlds.cube.board import GOAL_FACE, Board, Terrain
 
-__all__ = ["FAR", "Crew", "blocks_under", "is_narrow", "matched", "schedule"]
+__all__ = ["Crew", "blocks_under", "corridors", "is_narrow", "matched", "must_wait", "schedule"]
 
 Ints = NDArray[np.int64]
 FAR = 1 << 20
 """Arrival of an agent that cannot come at all."""
+CORRIDOR_WAYS = 2
+"""Walkable neighbours of a cell in a corridor, at most."""
 
 
 class Crew(NamedTuple):
@@ -35,6 +37,20 @@ def blocks_under(terrain: Terrain, block: int) -> frozenset[int] | None:
         return None
     behind = (-int(terrain.ground[cell]) - 1 for cell in cells if terrain.ground[cell] < 0)
     return frozenset(terrain.ahead(block)) | frozenset(behind)
+
+
+def corridors(terrain: Terrain) -> set[Cell]:
+    """Cells that can be walked and on which somebody who stands there is in everybody's way."""
+    padded = np.pad(terrain.walkable, 1).astype(np.int8)
+    ways = padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:]
+    rows, columns = np.nonzero(terrain.walkable & (ways <= CORRIDOR_WAYS))
+    return set(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
+def must_wait(terrain: Terrain, block: int) -> bool:
+    """Whether nobody should go to the block yet: another is in its way, and its face in others'."""
+    cells = terrain.contacts(block, GOAL_FACE)
+    return bool(blocks_under(terrain, block)) and bool(corridors(terrain) & set(cells))
 
 
 def is_narrow(terrain: Terrain, block: int) -> bool:

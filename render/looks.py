@@ -16,13 +16,14 @@ from primitives.draw_kernels import paint_blocks
 from render.canvas import Box, Brush, readable_on
 from render.sprites import (
     STAGE_COLORS,
+    THINGS,
     agent_sprite,
     ground,
     identity,
     ink,
     shaded,
-    sprite,
     text_width,
+    thing,
 )
 from worlds.api import Json
 from worlds.errors import UnknownWorld
@@ -159,7 +160,7 @@ _FACES: Mapping[str, tuple[int, int]] = {
 }
 _FLOOR, _GOAL, _FIRST_BLOCK = 0, 1, 2
 _EDGES = 16
-_WEIGHT_COLORS = (
+WEIGHT_COLORS = (
     *("#D8B184", "#C08A5A", "#A66B45", "#8A5440"),
     *("#724541", "#5D3A45", "#493148", "#362A47"),
 )
@@ -175,7 +176,7 @@ class CubeLook:
         codes = np.full((self.rows, self.columns), _FLOOR, np.int32)
         codes[:, self.goal_column] = _GOAL
         weights = layers["block_weight"]
-        levels = np.minimum(weights, len(_WEIGHT_COLORS)).astype(np.int32) - 1
+        levels = np.minimum(weights, len(WEIGHT_COLORS)).astype(np.int32) - 1
         paint_blocks(codes, layers["block_cell"], weights, _FIRST_BLOCK + _EDGES * levels)
         return codes
 
@@ -245,7 +246,7 @@ def _block_label(block: int, weight: int, size: int) -> ndarray:
     side = weight * size
     picture = np.zeros((side, side), np.uint32)
     brush, middle = Brush(picture), side / 2
-    color = readable_on(_WEIGHT_COLORS[min(weight, len(_WEIGHT_COLORS)) - 1])
+    color = readable_on(WEIGHT_COLORS[min(weight, len(WEIGHT_COLORS)) - 1])
     name = f"b{block}"
     scale = min(int(side * 0.55 / text_width(name)), int(side * 0.34 / 7), 5)
     if scale >= 1:
@@ -259,7 +260,7 @@ def _block_label(block: int, weight: int, size: int) -> ndarray:
 
 @cache
 def _cube_tiles(size: int) -> ndarray:
-    tiles = np.zeros((_FIRST_BLOCK + _EDGES * len(_WEIGHT_COLORS), size, size), np.uint32)
+    tiles = np.zeros((_FIRST_BLOCK + _EDGES * len(WEIGHT_COLORS), size, size), np.uint32)
     tiles[_FLOOR] = ink("board")
     tiles[_GOAL] = ink("goal")
     if size >= 6:
@@ -270,7 +271,7 @@ def _cube_tiles(size: int) -> ndarray:
         tiles[_GOAL][chevron & (np.abs(y - size // 2) <= half)] = ink("goal_mark")
     else:
         tiles[_GOAL] = ink("goal_mark")
-    for level, color in enumerate(_WEIGHT_COLORS):
+    for level, color in enumerate(WEIGHT_COLORS):
         for edges in range(_EDGES):
             tile = tiles[_FIRST_BLOCK + _EDGES * level + edges]
             tile[:] = ink(color)
@@ -295,7 +296,6 @@ def _bevel(tile: ndarray, edges: int, thick: int, base: str) -> None:
 # --- MA-Crafter ----------------------------------------------------------------------------------
 
 _DIRECTIONS = ("up", "down", "left", "right")
-_SEE_THROUGH = 8
 _NIGHT_LEVELS = 8
 _DARKEST = (0.34, 0.40, 0.62)
 
@@ -306,12 +306,12 @@ class MacrafterLook:
     def __init__(self, legend: Json, layers: Layers) -> None:
         self.rows, self.columns = layers["material"].shape
         self._materials = by_number(legend["material"])
-        self._things = ("", *_THINGS)
+        self._things = ("", *THINGS)
         objects = by_number(legend["object"])
         self._thing_of = np.zeros((len(objects), len(_DIRECTIONS)), np.int32)
         for code, name in enumerate(objects):
-            for facing, thing in enumerate(_VARIANTS.get(name, ("",) * len(_DIRECTIONS))):
-                self._thing_of[code, facing] = self._things.index(thing)
+            for facing, seen in enumerate(_VARIANTS.get(name, ("",) * len(_DIRECTIONS))):
+                self._thing_of[code, facing] = self._things.index(seen)
         self._tiles: dict[tuple[int, int], ndarray] = {}
 
     def codes(self, layers: Layers) -> ndarray:
@@ -329,10 +329,10 @@ class MacrafterLook:
         tiles = []
         for material in self._materials:
             floor = ground(material, size) if material else np.zeros((size, size), np.uint32)
-            for thing in self._things:
+            for name in self._things:
                 canvas = floor.copy()
-                if thing:
-                    Brush(canvas).picture(_thing(thing, size), 0, 0)
+                if name:
+                    Brush(canvas).picture(thing(name, size), 0, 0)
                 tiles.append(canvas)
         return _tinted(np.array(tiles), light)
 
@@ -381,18 +381,6 @@ class MacrafterLook:
         return tuple(c for c in cells if 0 <= c[0] < self.rows and 0 <= c[1] < self.columns)
 
 
-_THINGS: Mapping[str, tuple[str, int]] = {
-    "cow": ("cow", 0),
-    "zombie": ("zombie", 0),
-    "skeleton": ("skeleton", 0),
-    "arrow_up": ("arrow", 0),
-    "arrow_left": ("arrow", 1),
-    "arrow_down": ("arrow", 2),
-    "arrow_right": ("arrow", 3),
-    "plant": ("sapling", 0),
-    "ripe_plant": ("ripe", 0),
-}
-"""What can stand on a tile: its picture, and how many quarter turns to the left it is turned."""
 _VARIANTS: Mapping[str, tuple[str, ...]] = {
     "cow": ("cow",) * 4,
     "zombie": ("zombie",) * 4,
@@ -405,11 +393,6 @@ _VARIANTS: Mapping[str, tuple[str, ...]] = {
 
 def _plate_scale(size: int) -> int:
     return max(1, size // 24)
-
-
-def _thing(name: str, size: int) -> ndarray:
-    picture, turns = _THINGS[name]
-    return np.ascontiguousarray(np.rot90(sprite(picture, size), turns))
 
 
 def _tinted(tiles: ndarray, light: float) -> ndarray:

@@ -25,7 +25,7 @@ from render.sprites import (
     item_icon,
     text_width,
 )
-from render.story import CONSTRAINTS, ChannelRecord, MessageRecord, PlanRecord, Story
+from render.story import CONSTRAINTS, ChannelRecord, MessageRecord, PlanRecord, Story, body_text
 from worlds.api import AgentId, Json
 
 __all__ = ["Dashboard", "Layout", "View", "layout_of", "shape_around"]
@@ -376,7 +376,7 @@ class Dashboard:
         if not pen.is_full:
             pen.brush.fill(Box(pen.top, left, 8, 8), identity(message.sender))
         pen.line(f"{head}, step {message.step}", fresh, 1, 14)
-        body = message.text or _short(message.body)
+        body = message.text or body_text(message.body)
         if body:
             pen.wrapped(body, "text" if fresh == "white" else "faint", 14, 3)
 
@@ -547,23 +547,6 @@ def _ticks(steps: int) -> list[int]:
 def _outcome(plan: PlanRecord) -> str:
     why = f": {plan.reason}" if plan.reason else ""
     return f"step {plan.ended_step}: {plan.id} {plan.task} {plan.status}{why}"
-
-
-def _short(body: Json) -> str:
-    """The body of an engine-made message, in words."""
-    if not isinstance(body, dict):
-        return "" if body is None else str(body)
-    parts = []
-    for name, value in body.items():
-        if name == "actions" and isinstance(value, list):
-            parts.append(f"by {', '.join(str(action.get('verb')) for action in value)}")
-        elif name == "assignments" and isinstance(value, list):
-            parts += [f"{','.join(map(str, a['agents']))} → {a['task']}" for a in value]
-        elif name == "task":
-            parts.append(str(value))
-        elif isinstance(value, str | int) and value != "":
-            parts.append(f"{name} {value}")
-    return "; ".join(parts)
 
 
 def _draw_help(brush: Brush, room: Box) -> None:

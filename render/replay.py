@@ -250,7 +250,8 @@ def _checked_change(
 class RecordedRun:
     """What there is to see of a run folder.
 
-    config: as recorded. events: all lines. summary: None while there is none. steps: last frame.
+    config: as recorded. events: all lines. summary, timing: None while there is none.
+    steps: the last one that can be redrawn.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -262,6 +263,7 @@ class RecordedRun:
             raise RecordError(f"{folder} holds no {FRAMES_FILE}; only embodied worlds are redrawn")
         self.config = _read_json(folder / "config.json") or {}
         self.summary = _read_json(folder / "summary.json")
+        self.timing = _read_json(folder / "timing.json")
         self.events = read_events(folder / "events.jsonl")
         self.frames = Frames.read(folder / FRAMES_FILE)
         self.story = Story.of(self.events)

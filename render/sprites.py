@@ -21,6 +21,7 @@ __all__ = [
     "INKS",
     "REPAIR_COLOR",
     "STAGE_COLORS",
+    "THINGS",
     "TILE",
     "agent_sprite",
     "cut",
@@ -32,6 +33,7 @@ __all__ = [
     "shaded",
     "sprite",
     "text_width",
+    "thing",
     "write",
 ]
 
@@ -279,3 +281,23 @@ def agent_sprite(agent: int, facing: str, size: int) -> ndarray:
     name = "agent_right" if facing == "left" else f"agent_{facing}"
     picture = sprite(name, size, agent=color, shade=shaded(color, SMALL_LIFT))
     return np.ascontiguousarray(picture[:, ::-1]) if facing == "left" else picture
+
+
+THINGS: Mapping[str, tuple[str, int]] = {
+    "cow": ("cow", 0),
+    "zombie": ("zombie", 0),
+    "skeleton": ("skeleton", 0),
+    "arrow_up": ("arrow", 0),
+    "arrow_left": ("arrow", 1),
+    "arrow_down": ("arrow", 2),
+    "arrow_right": ("arrow", 3),
+    "plant": ("sapling", 0),
+    "ripe_plant": ("ripe", 0),
+}
+"""What can stand on a tile: its picture, and how many quarter turns to the left it is turned."""
+
+
+def thing(name: str, size: int) -> ndarray:
+    """A picture of THINGS: [size, size] uint32."""
+    picture, turns = THINGS[name]
+    return np.ascontiguousarray(np.rot90(sprite(picture, size), turns))

@@ -23,6 +23,7 @@ __all__ = [
     "ScoreRecord",
     "StageEntry",
     "Story",
+    "body_text",
     "reason_text",
 ]
 
@@ -456,6 +457,29 @@ def reason_text(reason: Json) -> str:
         return reason
     facts = ", ".join(f"{name} {_plain(value)}" for name, value in reason["facts"].items())
     return f"{reason['code']} ({facts})" if facts else str(reason["code"])
+
+
+def body_text(body: Json) -> str:
+    """The body of an engine-made message, in words."""
+    if not isinstance(body, dict):
+        return "" if body is None else str(body)
+    parts = []
+    for name, value in body.items():
+        if name == "actions" and isinstance(value, list):
+            parts.append(f"by {', '.join(str(action.get('verb')) for action in value)}")
+        elif name == "assignments" and isinstance(value, list):
+            parts += [_assignment(one) for one in value]
+        elif name == "task":
+            parts.append(str(value))
+        elif isinstance(value, str | int) and value != "":
+            parts.append(f"{name} {value}")
+    return "; ".join(parts)
+
+
+def _assignment(assignment: Json) -> str:
+    agents = ",".join(map(str, assignment["agents"]))
+    instruction = assignment.get("instruction")
+    return f"{agents} → {assignment['task']}" + (f": {instruction}" if instruction else "")
 
 
 def _plain(value: Json) -> str:

@@ -39,14 +39,16 @@ MEGABYTE = 1_000_000
 # --- PNG -----------------------------------------------------------------------------------------
 
 
-def png_bytes(canvas: ndarray) -> bytes:
+def png_bytes(canvas: ndarray, has_alpha: bool = False) -> bytes:
     """A canvas [Y, X] uint32 as a PNG file; equal canvases give equal bytes."""
     height, width = canvas.shape
-    lines = np.zeros((height, 1 + 3 * width), np.uint8)
-    lines[:, 1:] = canvas.view(np.uint8).reshape(height, width, 4)[..., :3].reshape(height, -1)
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines.tobytes(), 6)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in parts)
+    channels = 4 if has_alpha else 3
+    lines = np.zeros((height, 1 + channels * width), np.uint8)
+    parts = canvas.view(np.uint8).reshape(height, width, 4)[..., :channels]
+    lines[:, 1:] = parts.reshape(height, -1)
+    head = struct.pack(">IIBBBBB", width, height, 8, 6 if has_alpha else 2, 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(lines.tobytes(), 6)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in chunks)
 
 
 def _chunk(name: bytes, data: bytes) -> bytes:

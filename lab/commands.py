@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from cognitive.errors import ClientError, CooplabError, MissingPrerequisite, RecordError
-from lab import config, doctor, grid, layout, pairs, records, runs, settings, sweep, tables
+from cognitive.protocols import Sink
+from lab import (
+    config,
+    doctor,
+    grid,
+    layout,
+    pairs,
+    plots,
+    records,
+    runs,
+    settings,
+    sweep,
+    tables,
+    viewing,
+)
 from lab.backends import make_backend
-from lab.cli_options import BAD_INPUT, DONE, FAILED, INTERRUPTED, MISSING, STOPPED
+from lab.cli_options import BAD_INPUT, DIFFERS, DONE, FAILED, INTERRUPTED, MISSING, STOPPED
 from lab.progress import Progress, Tally
 from lab.run import Company, Orders, Outcome, execute
 from lab.stopping import Stop
+from lab.wiring import Parts
+from render.replay import open_run
+from render.video import export_gif, export_mp4, export_png
+from render.window import LiveWindow, show_run
 from worlds.errors import ConfigError, LayoutError, UnknownWorld
 
 DEFAULT_PATHS = ("results", "runs")
+SPEED = 8
 EXIT_OF = {"finished": DONE, "failed": FAILED, "stopped": STOPPED}
 _BAD_INPUT = (ConfigError, RecordError, LayoutError, UnknownWorld)
 _BAD_PATH = (FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError)
@@ -80,9 +101,16 @@ def run(options: Namespace, console: Console) -> int:
     )
     stop = Stop()
     company = Company(stop, show=console.note)
+    if options.window:
+        _need_display("leave --window out, and look at the run with `cooplab export`")
+        company.sinks = lambda parts: (_window(parts, folder.name),)
     with stop.on_signals():
         outcome = execute(records.canonical(resolved), folder, orders, company)
     return _told(outcome, folder, stop, options.quiet, console)
+
+
+def _window(parts: Parts, title: str) -> Sink:
+    return LiveWindow(parts.world.id, parts.world.rules.legend, title)
 
 
 def _raw_settings(options: Namespace) -> dict[str, Any]:
@@ -316,7 +344,115 @@ def _compared(text: str) -> tuple[str, tuple[str, str]]:
     return axis, (sides[0], sides[1])
 
 
-# --- doctor --------------------------------------------------------------------------------------
+def plot(options: Namespace, console: Console) -> int:
+    """Draw a figure."""
+    if not options.figure:
+        raise ConfigError(f"plot needs --figure; figures: {', '.join(plots.FIGURES)}")
+    form = options.format or "png"
+    out = Path(options.out or f"{options.figure}.{form}")
+    request = plots.Request(
+        _paths(options.paths), options.figure, out, form, _where(options.where), options.strips
+    )
+    for path in plots.plot(request):
+        console.out(str(path))
+    return DONE
+
+
+# --- replay, export ------------------------------------------------------------------------------
+
+
+def replay(options: Namespace, console: Console) -> int:
+    """Look at a recorded run."""
+    folder = _run_folder(options.run)
+    if options.check:
+        difference = viewing.check(folder)
+        if difference is not None:
+            console.note(f"cooplab: {difference}")
+            return DIFFERS
+        console.out(f"{folder} comes out again, byte for byte")
+        return DONE
+    if options.prompt:
+        console.out(viewing.prompt_text(folder, options.prompt))
+        return DONE
+    if options.step is not None and not settings.has_display():
+        console.out(viewing.step_text(open_run(folder), options.step))
+        return DONE
+    _need_display("read it with --step N, or see `cooplab export`")
+    show_run(folder, options.step or 0, options.speed or SPEED)
+    return DONE
+
+
+def _need_display(instead: str) -> None:
+    if not settings.has_display():
+        raise MissingPrerequisite(f"no display for a window (DISPLAY is not set); {instead}")
+
+
+def _run_folder(name: str | None) -> Path:
+    if not name:
+        raise ConfigError("RUN is missing: the folder of a run")
+    if not (Path(name) / records.CONFIG).is_file():
+        raise RecordError(f"{name} is no run folder")
+    return Path(name)
+
+
+def export(options: Namespace, console: Console) -> int:
+    """Write a video, a picture or a page of a run."""
+    folder = _run_folder(options.run)
+    if not options.format:
+        raise ConfigError("export needs --format; formats: mp4, gif, png, html")
+    out = Path(options.out or f"replay.{options.format}")
+    given = {
+        "fps": options.fps,
+        "scale": options.scale,
+        "start": getattr(options, "from"),
+        "stop": options.to,
+        "step": options.step,
+        "panel": options.panel,
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    takes = EXPORTS[options.format]
+    foreign = [name for name in chosen if name not in takes]
+    if foreign:
+        flags = ", ".join(f"--{_FLAGS.get(name, name)}" for name in foreign)
+        raise ConfigError(f"{flags}: not for format {options.format}")
+    run = open_run(folder)
+    write: Callable[..., Path] = _WRITERS[options.format]
+    write(run, out, **chosen)
+    console.out(str(out))
+    return DONE
+
+
+_FLAGS = {"start": "from", "stop": "to"}
+EXPORTS = {
+    "png": ("step", "scale", "panel"),
+    "gif": ("fps", "scale", "start", "stop", "panel"),
+    "mp4": ("fps", "scale", "start", "stop", "panel"),
+    "html": (),
+}
+"""Options that each format takes."""
+_WRITERS: Mapping[str, Callable[..., Path]] = {
+    "png": export_png,
+    "gif": export_gif,
+    "mp4": export_mp4,
+}
+
+
+# --- bench, doctor -------------------------------------------------------------------------------
+
+
+def bench(options: Namespace, console: Console) -> int:
+    """Run the benchmarks of the repository this package lies in."""
+    root = Path(__file__).parents[1]
+    if not (root / "benchmarks" / "run.py").is_file():
+        raise MissingPrerequisite(
+            "the benchmarks are in the repository, not in the installed package; clone it and run "
+            "`make setup`, then `cooplab bench` there"
+        )
+    given = {"--json": options.json, "--agents": options.agents}
+    more = [word for flag, value in given.items() if value for word in (flag, value)]
+    words = [options.part or "all", *(["--quick"] if options.quick else []), *more]
+    done = subprocess.run([sys.executable, "-m", "benchmarks.run", *words], cwd=root, check=False)
+    return DONE if done.returncode == 0 else FAILED
 
 
 def examine(options: Namespace, console: Console) -> int:
@@ -333,5 +469,9 @@ HANDLERS: Mapping[str, Callable[[Namespace, Console], int]] = {
     "run": run,
     "sweep": run_sweep,
     "table": table,
+    "plot": plot,
+    "replay": replay,
+    "export": export,
+    "bench": bench,
     "doctor": examine,
 }

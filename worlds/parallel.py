@@ -52,10 +52,7 @@ class Port(Protocol[S]):
     observation: Box | Mapping[str, Box]
 
     def play(self, state: S, commands: NDArray[np.int32]) -> tuple[Stepped, Views]:
-        """Step a batch and look at it afterwards.
-
-        commands: [B, A] int32, or [B, A, P] where an action has P > 1 parts.
-        """
+        """Step a batch with `commands` [B, A, P] int32, and look at it afterwards."""
         ...
 
     def views(self, state: S) -> Views:

@@ -121,7 +121,7 @@ class WorldEnv(ParallelEnv):  # type: ignore[misc]
             raise IllegalAction("the world has not started; allowed: reset")
 
     def _commands(self, actions: Mapping[str, Any]) -> NDArray[np.int32]:
-        """The actions as [1, A] or [1, A, P] int32, in agent order; agents that are gone stay."""
+        """The actions as [1, A, P] int32, in agent order; agents that are gone stay."""
         names, parts = self.agents, len(self.port.choices)
         if not names:
             self._check_started()
@@ -135,11 +135,10 @@ class WorldEnv(ParallelEnv):  # type: ignore[misc]
             commands = np.fromiter(map(index, values), np.int32, parts * len(names))
         except (TypeError, ValueError, OverflowError) as error:
             raise self._bad_action(actions) from error
-        each = (-1, parts) if parts > 1 else (-1,)
         if len(names) == len(self._ids):
-            return commands.reshape(1, *each)
-        everybody = np.zeros((1, len(self._ids), *each[1:]), np.int32)
-        everybody[0, self._live] = commands.reshape(each)
+            return commands.reshape(1, -1, parts)
+        everybody = np.zeros((1, len(self._ids), parts), np.int32)
+        everybody[0, self._live] = commands.reshape(-1, parts)
         return everybody
 
     def _in_order(self, actions: Mapping[str, Any]) -> dict[str, Any]:

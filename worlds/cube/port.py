@@ -63,8 +63,8 @@ class CubePort:
             self.observation = Box(low, high, (view, view, WINDOW_CHANNELS), np.int16)
 
     def play(self, state: CubeState, commands: NDArray[np.int32]) -> tuple[Stepped, Any]:
-        """Step a batch with the actions `commands` [B, A] int32, and look at it afterwards."""
-        return self.rules.advance(state, commands), self.views(state)
+        """Step a batch with `commands` [B, A, 1] int32, and look at it afterwards."""
+        return self.rules.advance(state, commands[..., 0]), self.views(state)
 
     def views(self, state: CubeState) -> NDArray[Any]:
         """[B, H, W, 5] float32, or [B, A, S, S, 3] int16 if windows were asked for; read-only."""

@@ -34,7 +34,6 @@ from worlds.cube.state import (
     OUTCOMES,
     REASONS,
     CubeState,
-    is_over,
     task_face,
     task_id,
 )
@@ -122,8 +121,8 @@ class CubeRules:
         return Stepped(rewards, terminated, state.is_truncated.copy())
 
     def living(self, state: CubeState) -> tuple[AgentId, ...]:
-        """Everybody until the world ends, then nobody."""
-        return () if is_over(state) else tuple(range(state.agent_cell.shape[1]))
+        """Everybody until the last block is delivered, then nobody."""
+        return () if state.is_terminated[0] else tuple(range(state.agent_cell.shape[1]))
 
     def observe(self, state: CubeState, agent: AgentId) -> NDArray[np.float32]:
         """[H, W, 5] float32, read-only, the same for every agent."""

@@ -172,7 +172,10 @@ def _told(outcome: Outcome, folder: Path, stop: Stop, is_quiet: bool, console: C
 
 def run_sweep(options: Namespace, console: Console) -> int:
     """Play what is left of a sweep."""
-    planned = grid.read_sweep(options.source or "", options.out, _where(options.only))
+    if not options.source:
+        names = ", ".join(config.preset_names("sweep"))
+        raise ConfigError(f"sweep needs a PRESET or FILE.toml; presets: {names}")
+    planned = grid.read_sweep(options.source, options.out, _where(options.only))
     limits = {**planned.limits, **_limits_given(options)}
     planned = grid.Sweep(planned.name, planned.out, planned.runs, limits)
     manifest = sweep.Manifest(planned.out)
@@ -276,20 +279,20 @@ def _summed(planned: grid.Sweep, driver: sweep.Driver, found: sweep.Survey) -> s
 
 def table(options: Namespace, console: Console) -> int:
     """Print a table of finished runs."""
-    paths = _paths(options.paths)
     rows = _names(options.rows) or tables.DEFAULT_ROWS
     group = tables.DEFAULT_GROUP if options.group is None else _names(options.group)
     where = _where(options.where)
     columns = tables.columns_of(_names(options.columns) or ("paper",))
     runs.check_axes((*rows, *group, *where))
+    compared = _compared(options.compare) if options.compare else None
+    paths = _paths(options.paths)
     found = runs.select(runs.read_runs(paths), where)
     done = runs.finished(found, paths)
     for path, write in ((options.parquet, "write_parquet"), (options.csv, "write_csv")):
         if path:
             _write_frame(done, Path(path), write)
-    if options.compare:
-        axis, sides = _compared(options.compare)
-        sheets = pairs.matched(found, axis, sides, columns)
+    if compared is not None:
+        sheets = pairs.matched(found, *compared, columns)
     else:
         view = tables.View(
             rows, group, columns, options.spread or "sd", options.ci or "t", options.published

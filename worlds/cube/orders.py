@@ -14,9 +14,8 @@ from worlds.cube.seat import Seat, goal_task
 __all__ = ["directive"]
 
 MOST_ASSIGNMENTS, MOST_CELLS = 32, 64
-LONG_ORDERS_TEAM = 32
-"""Up to this many agents, orders also name what comes after the first task."""
-LONG_ORDERS = 3
+LONG_ORDERS_TEAM, LONG_ORDERS = 32, 3
+"""Up to this many agents, orders name slots of wide faces too, and this many tasks each."""
 
 
 def directive(seat: Seat) -> Json:
@@ -115,13 +114,16 @@ def _clear(seat: Seat, crews: Sequence[Crew], agents: list[AgentId]) -> Json:
 
 def _assignment(seat: Seat, crew: Crew, later: Sequence[int], agents: list[AgentId]) -> Json:
     slots: dict[AgentId, Cell] = dict(zip(crew.agents, crew.cells, strict=True))
-    has_cells = len(agents) <= MOST_CELLS
+    is_small = len(seat.board.agents) <= LONG_ORDERS_TEAM
+    has_cells = is_small or is_narrow(seat.board.terrain, crew.block)
     following = ", ".join(goal_task(block) for block in later)
     return {
         "agents": agents,
         "task": goal_task(crew.block),
         "role": "push",
-        "cells": [list(slots[agent]) for agent in agents] if has_cells else [],
+        "cells": [list(slots[agent]) for agent in agents]
+        if has_cells and len(agents) <= MOST_CELLS
+        else [],
         "by_step": seat.step + crew.start + SPARE_WAIT,
         "instruction": f"Then {following}." if following else "",
     }

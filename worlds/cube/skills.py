@@ -431,26 +431,31 @@ def _route_to_face(board: Board, agent: AgentId, call: _Call) -> _Route:
         targets = board.places_behind(contacts, face, agent)
     if board.agents[agent] in targets:
         return _Route("held", STAY)
-    free = board.field(targets) if targets else None
-    return _route(board, agent, free, terrain.field(targets or contacts))
+    free = _downhill(board, agent, board.field(targets)) if targets else NO_DIRECTION
+    if free != NO_DIRECTION:
+        return _Route("open", 1 + free)
+    return _through_others(board, agent, terrain.field(targets or contacts))
 
 
 def _route_away(board: Board, agent: AgentId, call: _Call) -> _Route:
     away = call.steps + 1
-    free = board.away_field(call.block, away)
-    return _route(board, agent, free, board.terrain.away_field(call.block, away))
+    free = _downhill(board, agent, board.away_field(call.block, away))
+    if free != NO_DIRECTION:
+        return _Route("open", 1 + free)
+    return _through_others(board, agent, board.terrain.away_field(call.block, away))
 
 
-def _route(board: Board, agent: AgentId, free: Field | None, through: Field) -> _Route:
-    """Down the field that goes round others, else down the one that ignores them."""
+def _downhill(board: Board, agent: AgentId, field: Field) -> int:
     row, column = board.agents[agent]
-    direction = NO_DIRECTION if free is None else int(downhill(free, row, column))
-    if direction != NO_DIRECTION:
-        return _Route("open", 1 + direction)
-    direction = int(downhill(through, row, column))
+    return int(downhill(field, row, column))
+
+
+def _through_others(board: Board, agent: AgentId, field: Field) -> _Route:
+    """Down the field that ignores other agents, if the next cell is free."""
+    direction = _downhill(board, agent, field)
     if direction == NO_DIRECTION:
         return _Route("none", STAY)
-    down, right = STEPS[direction]
+    (row, column), (down, right) = board.agents[agent], STEPS[direction]
     is_free = board.occupant[row + down, column + right] == 0
     return _Route("held", 1 + direction if is_free else STAY)
 

@@ -37,8 +37,8 @@ OPTIONAL = {
 }  # fmt: skip
 
 
-ADAPTERS = ("worlds.zoo",)
-"""Subclasses of an optional package's class; imported only when such an object is made."""
+ADAPTERS = ("worlds.zoo", "worlds.conformance_zoo")
+"""Modules built on an optional package; imported only when such an object is made."""
 
 
 def modules(package):

@@ -216,10 +216,11 @@ class Rounds:
         team = self._team
         for dialogue in channels:
             setting = self._setting(())
-            members = dialogue.members(dialogue.begin(setting).state)
+            members = sorted(dialogue.members(dialogue.begin(setting).state))
             team.call_together(members, team.now_ms)
-            setting = self._setting(tuple(sorted(members)))
-            self._enter(dialogue, setting, dialogue.begin(setting), "repair", team.now_ms)
+            setting = self._setting(tuple(members))
+            advance = dialogue.begin(setting)
+            self._enter(dialogue, setting, advance, "repair", members, team.now_ms)
 
     def _open_new(self, now_ms: int) -> None:
         """Open the rounds of those who must decide and take part in nothing."""
@@ -227,7 +228,7 @@ class Rounds:
         needing = tuple(agent for agent in self._team.thinking() if agent not in busy)
         if not needing:
             return
-        setting = self._setting(needing)
+        setting, waiting = self._setting(needing), frozenset(needing)
         proposals = self._topology.open(setting)
         if not proposals and not self.open:
             raise DialogueError(
@@ -239,10 +240,11 @@ class Rounds:
             members = dialogue.members(advance.state)
             holders = {busy[agent] for agent in members if agent in busy}
             if holders:
-                for agent in members.intersection(needing):
+                for agent in members & waiting:
                     self._held.setdefault(agent, set()).update(holders)
             else:
-                self._enter(dialogue, own, advance, "topology", now_ms)
+                deciding = sorted(members & waiting)
+                self._enter(dialogue, own, advance, "topology", deciding, now_ms)
 
     def _setting(self, needing: tuple[AgentId, ...]) -> Setting:
         team = self._team
@@ -257,10 +259,11 @@ class Rounds:
         setting: Setting,
         advance: Advance[Any],
         cause: str,
+        needing: list[AgentId],
         now_ms: int,
     ) -> None:
+        """Open a dialogue; `needing`: its members that must decide, ascending."""
         members = dialogue.members(advance.state)
-        needing = sorted(members.intersection(setting.needing))
         clock = self._clock(needing, now_ms)
         table = OpenDialogue(
             self._numbers, dialogue, advance.state, setting, clock, cause,

@@ -68,8 +68,13 @@ class Care:
         return [(entry.steps, entry.thing.id) for entry in near if entry.steps < UNREACHABLE]
 
     def _cows(self) -> list[tuple[int, str]]:
-        cows = [(self.chart.beside(cow.cell), cow.id) for cow in self.sight.creatures("cow")]
-        return sorted((beside[0][0], id) for beside, id in cows if beside)
+        known = self.sight.known
+        field = known.field((self.sight.cell,))
+        cows = [
+            (known.steps_to(field, known.stand_cells(cow.cell, 1)), cow.id)
+            for cow in self.sight.creatures("cow")
+        ]
+        return sorted(pair for pair in cows if pair[0] < UNREACHABLE)
 
     def _drink(self) -> Draft | None:
         waters = self._waters()

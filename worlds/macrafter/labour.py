@@ -40,6 +40,8 @@ STATION_STEPS = 6
 MOST_SOURCES = 12
 EXPLORE_START = 6
 """Price added to every way when places to explore are compared."""
+TOWARDS = 0.7
+"""What a step of distance from the place to explore counts beside one of the way."""
 PLAIN_SHARE = 0.35
 """What unseen ground without any sign of what is sought is worth."""
 LEG = 30
@@ -366,8 +368,9 @@ class Labour:
         if not is_open.any():
             return None
         kind = job.items[0][0] if job.items else "iron"
-        score = chart.unseen * (PLAIN_SHARE + chart.likely(kind)) / (price + float(EXPLORE_START))
-        score *= self._direction(job.cell) * self._elbow_room()
+        way = price + TOWARDS * self._beyond(job.cell) + float(EXPLORE_START)
+        score = chart.unseen * (PLAIN_SHARE + chart.likely(kind)) / way
+        score *= self._elbow_room()
         row, column = np.unravel_index(int(np.where(is_open, score, -1.0).argmax()), score.shape)
         if kind == "cow" and price[row, column] > FAR_FRONTIER:
             return self._pasture()
@@ -384,16 +387,14 @@ class Labour:
         row, column = cells[turn].tolist()
         return row, column
 
-    def _direction(self, towards: Cell | None) -> np.ndarray:
-        """[H, W] factor 0.5..1.5, larger where the way leads nearer to `towards`."""
+    def _beyond(self, towards: Cell | None) -> np.ndarray:
+        """[H, W] distance of each cell from `towards`, 0 without one."""
         shape = self.sight.known.material.shape
         if towards is None:
-            return np.ones(shape)
+            return np.zeros(shape)
         rows, columns = np.ogrid[: shape[0], : shape[1]]
-        distance = abs(rows - towards[0]) + abs(columns - towards[1])
-        nearer = gap(self.sight.cell, towards) - distance
-        factor: np.ndarray = 1 + 0.5 * nearer / (abs(nearer) + 8.0)
-        return factor
+        distance: np.ndarray = abs(rows - towards[0]) + abs(columns - towards[1])
+        return distance
 
     def _elbow_room(self) -> np.ndarray:
         """[H, W] factor, half near teammates."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from worlds.api import AgentId, Cell, Json
+from worlds.macrafter.sectors import read_seen
 from worlds.macrafter.sight import read_id
 from worlds.macrafter.state import ITEMS, VITALS
 
@@ -116,6 +117,18 @@ class Notebook:
             for id in _missed(found, message, named):
                 del found[id]
             found |= dict.fromkeys(named, message["step"])
+        return found
+
+    @cached_property
+    def seen(self) -> dict[AgentId, frozenset[int]]:
+        """Sectors that each teammate last said it has seen."""
+        found = {}
+        for message in self.messages:
+            body = message.get("body") or {}
+            text = f"{message['text'] or ''} {body.get('note', '')}"
+            sectors = read_seen(text)
+            if sectors:
+                found[message["sender"]] = sectors
         return found
 
     @cached_property

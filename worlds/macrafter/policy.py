@@ -13,6 +13,7 @@ from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.jobs import NO_TASK_ID, Job, as_assignment, is_change, read_job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
 from worlds.macrafter.notebook import Notebook, news, part_of
+from worlds.macrafter.sectors import seen_text
 from worlds.macrafter.sight import Sight, look, read_id
 from worlds.macrafter.skills import MacrafterSkills
 from worlds.macrafter.state import ITEMS, VITALS, MacrafterState
@@ -149,7 +150,8 @@ class MacrafterPolicy:
         return part is None or not is_change(read_job(part, seat.agent), own)
 
     def _acknowledge(self, seat: Seat) -> Json:
-        accept = {"answer": "accept", "code": None, "task": None, "text": ""}
+        seen = seen_text(seat.sight.known)
+        accept = {"answer": "accept", "code": None, "task": None, "text": seen}
         part = seat.book.assignment()
         if part is None:
             return accept

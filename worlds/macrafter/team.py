@@ -11,6 +11,8 @@ from functools import cached_property
 from math import ceil
 from typing import NamedTuple
 
+import numpy as np
+
 from primitives.navigation import UNREACHABLE
 from worlds.api import AgentId, Cell
 from worlds.macrafter.chart import Chart
@@ -20,8 +22,9 @@ from worlds.macrafter.jobs import Gift, Job, read_job
 from worlds.macrafter.nearest import gap, nearest_known
 from worlds.macrafter.needs import NEEDS, SLEEPY, is_pressing
 from worlds.macrafter.notebook import TRUST_STEPS, Notebook, part_of
+from worlds.macrafter.sectors import centres, seen_share
 from worlds.macrafter.sight import Sight, holds, read_id
-from worlds.macrafter.state import ITEMS, VITAL_CAP, VITALS
+from worlds.macrafter.state import ITEMS, MATERIALS, VITAL_CAP, VITALS
 from worlds.macrafter.table import Table
 
 __all__ = ["Mate", "Site", "Team"]
@@ -66,8 +69,15 @@ MAKING_STEPS = 15
 MOST_SITES = 12
 TABLE_STEPS = 6
 """A known station that far is walked to; farther ones are built anew."""
-SECTORS = 4
-"""Rows and columns of the sectors among which explorers are spread."""
+SECTOR_START = 10
+"""Steps added to the way to a sector when sectors are compared."""
+ELBOW_ROOM = 15
+"""Least distance between the sectors of two explorers."""
+ROCK_REACH = 12
+"""Distance from told rock at which a sector is taken to be rocky."""
+
+
+ROCK = [MATERIALS.index(name) for name in ("stone", "coal", "iron", "diamond", "lava")]
 
 
 class Mate(NamedTuple):
@@ -580,44 +590,29 @@ class Team:
         if mate.cell is None:
             return None
         ranked = [
-            (-self._promise(cell) / (gap(mate.cell, cell) + 8), cell)
-            for cell in self._sectors
-            if cell not in taken
+            (-promise / (gap(mate.cell, cell) + SECTOR_START), cell)
+            for cell, promise in self._promises.items()
+            if all(gap(cell, other) > ELBOW_ROOM for other in taken)
         ]
         return min(ranked)[1] if ranked else None
 
     @cached_property
-    def _sectors(self) -> list[Cell]:
-        """Centres of the sectors of the map."""
-        rows, columns = self.sight.known.rows, self.sight.known.columns
-        return [
-            (rows * (2 * i + 1) // (2 * SECTORS), columns * (2 * j + 1) // (2 * SECTORS))
-            for i in range(SECTORS)
-            for j in range(SECTORS)
-        ]
+    def _promises(self) -> dict[Cell, float]:
+        """For the middle of each sector the share that nobody is known to have seen.
 
-    def _promise(self, centre: Cell) -> float:
-        """Share of the sector that nobody is known to have seen, more where rock was reported."""
+        More where rock was seen or reported.
+        """
         known = self.sight.known
-        half_rows, half_columns = known.rows // (2 * SECTORS), known.columns // (2 * SECTORS)
-        rows = slice(max(0, centre[0] - half_rows), centre[0] + half_rows)
-        columns = slice(max(0, centre[1] - half_columns), centre[1] + half_columns)
-        block = known.material[rows, columns]
-        unseen = float((block == UNKNOWN).mean())
-        been = sum(self._is_in(cell, centre) for cell in self._been)
-        rock = any(self._is_in(cell, centre) for cell in self._rock)
-        return unseen / (1 + been) * (2.0 if rock else 1.0)
-
-    def _is_in(self, cell: Cell, centre: Cell) -> bool:
-        known = self.sight.known
-        half_rows, half_columns = known.rows // (2 * SECTORS), known.columns // (2 * SECTORS)
-        return abs(cell[0] - centre[0]) <= half_rows and abs(cell[1] - centre[1]) <= half_columns
-
-    @cached_property
-    def _been(self) -> list[Cell]:
-        """Cells where teammates said they were."""
-        words = (word.cell for word in self.book.words.values())
-        return [cell for cell in words if cell is not None]
+        unseen = 1 - seen_share(known.material != UNKNOWN)
+        for sectors in self.book.seen.values():
+            unseen[list(sectors)] *= 0.1
+        cells = centres(known)
+        rock = [sum(gap(cell, other) <= ROCK_REACH for other in self._rock) for cell in cells]
+        rocky = seen_share(np.isin(known.material, ROCK))
+        return {
+            cell: float(unseen[k]) * (1.0 + (rock[k] > 0) + float(rocky[k]))
+            for k, cell in enumerate(cells)
+        }
 
     @cached_property
     def _rock(self) -> list[Cell]:

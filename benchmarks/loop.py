@@ -34,7 +34,7 @@ from cognitive.topologies import make_topology
 ROUNDS = 5
 LCG_TURNS = 10_000
 GROUP = 256
-STEPS = {3: 200, 32: 60, 256: 15, 1000: 8}
+STEPS = {3: 200, 32: 60, 256: 15, 1000: 10}
 PLAN_STEPS_MUST = {3: 250, 32: 150, 256: 150, 1000: 150}
 MID_PLAN_MUST = {3: 120, 32: 25, 256: 20, 1000: 20}
 ROUND_MUST = {

@@ -18,7 +18,7 @@ from worlds.api import Json
 
 _OF_CONFIG = {"run_started": ("config_digest", "budgets")}
 """Fields that say what a resumed run may change."""
-_AT_THE_END = frozenset({"error"})
+_AT_THE_END = frozenset({"error", "structure_level"})
 
 
 class Recorder:
@@ -105,10 +105,8 @@ def closing_from(events: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _may_close(event: Mapping[str, Any]) -> bool:
-    kind = event["e"]
-    if kind == "decision_ended":
-        return bool(event["outcome"] == "cut")
-    return kind in CLOSING_EVENTS or kind in _AT_THE_END
+    """All decisions of the last pass count: one that failed may follow one that was cut."""
+    return event["e"] in CLOSING_EVENTS or event["e"] in _AT_THE_END
 
 
 class Comparison:

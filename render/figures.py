@@ -38,6 +38,7 @@ __all__ = [
     "draw_scaling",
     "draw_traces",
     "draw_tradeoff",
+    "new_figure",
     "save",
 ]
 
@@ -228,7 +229,8 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
-def _figure(width: float, height: float) -> Figure:
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of that size in inches, bound to no display."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -246,7 +248,7 @@ def draw_traces(
     """A grid of cells: rows are topologies, columns planners."""
     rows = list(dict.fromkeys(cell.row for cell in cells))
     columns = list(dict.fromkeys(cell.column for cell in cells))
-    figure = _figure(4.2 * len(columns) + 0.8, 2.6 * len(rows) + 0.4)
+    figure = new_figure(4.2 * len(columns) + 0.8, 2.6 * len(rows) + 0.4)
     grid = figure.add_gridspec(len(rows), len(columns), hspace=0.45, wspace=0.45, right=0.88)
     right = max([cell.end for cell in cells] + [1.0])
     most = max(cell.agents for cell in cells)
@@ -262,7 +264,7 @@ def draw_traces(
 
 def draw_case(cell: TraceCell) -> tuple[Figure, list[Row]]:
     """One run, large, with a star and a hatched band where a repair channel opened."""
-    figure = _figure(9.0, 3.6 + 0.16 * min(len(cell.repairs), 12))
+    figure = new_figure(9.0, 3.6 + 0.16 * min(len(cell.repairs), 12))
     grid = figure.add_gridspec(1, 1, right=0.88)
     top = _top([cell])
     right = max(cell.end, 1.0)
@@ -408,7 +410,7 @@ def _cell_rows(cell: TraceCell, strips: Sequence[str]) -> list[Row]:
 
 def draw_tradeoff(points: Sequence[TradeoffPoint]) -> tuple[Figure, list[Row]]:
     """Score against decision time, and against messages plus interruptions."""
-    figure = _figure(8.0, 3.4)
+    figure = new_figure(8.0, 3.4)
     planners = list(dict.fromkeys(point.planner for point in points))
     panels = (
         ("decision_s", "decision_ci", "total decision time (s)"),
@@ -443,7 +445,7 @@ def _finite(value: float) -> float | None:
 
 def draw_repair(metrics: Sequence[PairLines]) -> tuple[Figure, list[Row]]:
     """One line a seed from repair off to on, the mean thick; p and interval in the title."""
-    figure = _figure(2.1 * len(metrics) + 0.4, 3.0)
+    figure = new_figure(2.1 * len(metrics) + 0.4, 3.0)
     rows: list[Row] = []
     for i, one in enumerate(metrics):
         axes = figure.add_subplot(1, len(metrics), i + 1)
@@ -463,7 +465,7 @@ def draw_repair(metrics: Sequence[PairLines]) -> tuple[Figure, list[Row]]:
 
 def draw_prediction(data: PredictionData) -> tuple[Figure, list[Row]]:
     """Predicted against observed frequency of holding; precision and recall by lead."""
-    figure = _figure(7.4, 3.0)
+    figure = new_figure(7.4, 3.0)
     left = figure.add_subplot(1, 2, 1)
     counts = left.twinx()
     counts.bar([b[0] for b in data.bins], [b[2] for b in data.bins], width=0.08, color="#D0D0D0")
@@ -502,7 +504,7 @@ def draw_scaling(curves: Sequence[Curve]) -> tuple[Figure, list[Row]]:
     panels = list(dict.fromkeys(curve.panel for curve in curves))
     across = min(3, len(panels))
     down = -(-len(panels) // across)
-    figure = _figure(3.3 * across, 2.7 * down)
+    figure = new_figure(3.3 * across, 2.7 * down)
     for i, panel in enumerate(panels):
         axes = figure.add_subplot(down, across, i + 1)
         own = [curve for curve in curves if curve.panel == panel]
@@ -533,7 +535,7 @@ def draw_ablations(
     ablations: Sequence[AblationRow], metrics: Sequence[str]
 ) -> tuple[Figure, list[Row]]:
     """One row a named ablation: mean difference from `on` with its interval."""
-    figure = _figure(2.2 * len(metrics) + 1.0, 0.34 * len(ablations) + 1.1)
+    figure = new_figure(2.2 * len(metrics) + 1.0, 0.34 * len(ablations) + 1.1)
     rows: list[Row] = []
     for i, key in enumerate(metrics):
         axes = figure.add_subplot(1, len(metrics), i + 1)

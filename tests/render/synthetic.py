@@ -14,6 +14,9 @@ from render.replay import FrameEncoder
 CUBE_LEGEND = {"agent_cell": {}, "block_cell": {"-1": "delivered"}, "block_weight": {}, "board": {}}
 
 
+VERBS = (("navigate", {"target": "there"}), ("wait", {"steps": 2}), ("push", {"steps": 3}))
+
+
 class Events:
     """Writes events as the loop does, on a clock that the caller moves."""
 
@@ -40,6 +43,7 @@ class Play:
         self.stage = ["R"] * agents
         self.plan: list[str | None] = [None] * agents
         self.ends = [0] * agents
+        self.done: dict[str, int] = {}
         self.made = [0] * agents
         self.counts = {"decision": 0, "dialogue": 0, "message": 0, "repair": 0}
         self.score = 0.0
@@ -100,11 +104,8 @@ class Play:
     def commit(self, agent: int, decision: int, task: str) -> None:
         self.made[agent] += 1
         plan = f"{agent}.{self.made[agent]}"
-        actions = [
-            {"verb": "navigate", "args": {"target": task}},
-            {"verb": "wait", "args": {"steps": 2}},
-            {"verb": "push", "args": {"steps": 3}},
-        ]
+        actions = [{"verb": "navigate", "args": {"target": task}}]
+        actions += [{"verb": verb, **args} for verb, args in VERBS[1:]]
         self.events(
             "plan_committed",
             plan=plan,
@@ -276,12 +277,40 @@ class Play:
             budgets={},
         )
 
+    def act(self) -> None:
+        """The first action starts with the plan, the next one a step later."""
+        for agent in range(self.agents):
+            plan = self.plan[agent]
+            if plan is None:
+                continue
+            if plan not in self.done:
+                self.events("plan_started", plan=plan)
+            index = self.done.setdefault(plan, -1) + 1
+            if index < len(VERBS):
+                if index > 0:
+                    self.end_action(agent, "done", None)
+                verb, args = VERBS[index]
+                self.done[plan] = index
+                self.events("action_started", plan=plan, index=index, verb=verb, args=args)
+
+    def end_action(self, agent: int, status: str, reason: Any) -> None:
+        plan = self.plan[agent]
+        self.events(
+            "action_ended",
+            plan=plan,
+            index=self.done[plan],
+            status=status,
+            reason=reason,
+            steps=1,
+        )
+
     def advance(self) -> None:
         for agent in range(self.agents):
             if self.stage[agent] == "W":
                 self.to(agent, "X", "start")
         self.move()
         self.events.step += 1
+        self.act()
         if self.events.step % 6 == 0:
             self.score += 2
             self.events(
@@ -300,6 +329,7 @@ class Play:
                 failed = bool(self.random.integers(3) == 0)
                 facts = {"need": 2, "participation": 1}
                 reason = {"code": "insufficient_force", "facts": facts} if failed else None
+                self.end_action(agent, "failed" if failed else "done", reason)
                 self.close_plan(agent, "failed" if failed else "success", reason)
                 self.to(agent, "R", "plan_failed" if failed else "plan_success")
 

@@ -32,6 +32,8 @@ from lab.progress import Progress, Tally
 from lab.run import Company, Orders, Outcome, execute
 from lab.stopping import Stop
 from lab.wiring import Parts
+from render import timeline
+from render.page import write_page
 from render.replay import open_run
 from render.video import export_gif, export_mp4, export_png
 from render.window import LiveWindow, show_run
@@ -353,12 +355,36 @@ def plot(options: Namespace, console: Console) -> int:
         raise ConfigError(f"plot needs --figure; figures: {', '.join(plots.FIGURES)}")
     form = options.format or "png"
     out = Path(options.out or f"{options.figure}.{form}")
-    request = plots.Request(
-        _paths(options.paths), options.figure, out, form, _where(options.where), options.strips
-    )
-    for path in plots.plot(request):
+    paths = _paths(options.paths)
+    if options.figure == "timeline":
+        drawn = timeline.draw(
+            open_run(_one_run(paths)), out, options.axis or "ms", _agents(options.agents), form
+        )
+    else:
+        where = _where(options.where)
+        strips = options.strips or "all"
+        drawn = plots.plot(plots.Request(paths, options.figure, out, form, where, strips))
+    for path in drawn:
         console.out(str(path))
     return DONE
+
+
+def _one_run(paths: Sequence[Path]) -> Path:
+    found = records.run_folders(tuple(paths))
+    if len(found) != 1:
+        raise ConfigError(f"figure timeline shows one run; {len(found)} are below the given path")
+    return found[0]
+
+
+def _agents(text: str | None) -> list[int] | None:
+    """`0-11,40` as numbers."""
+    found: list[int] = []
+    for part in _names(text):
+        low, dash, high = part.partition("-")
+        if not low.isdigit() or (dash and not high.isdigit()):
+            raise ConfigError(f'--agents "{text}": allowed numbers and ranges, as 0-11,40')
+        found += range(int(low), int(high if dash else low) + 1)
+    return found or None
 
 
 # --- replay, export ------------------------------------------------------------------------------
@@ -437,6 +463,7 @@ _WRITERS: Mapping[str, Callable[..., Path]] = {
     "png": export_png,
     "gif": export_gif,
     "mp4": export_mp4,
+    "html": write_page,
 }
 
 

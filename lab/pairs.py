@@ -46,7 +46,13 @@ def matched(
                 f"--compare {axis}={','.join(sides)} needs finished runs of both; found only "
                 f"{', '.join(others)}"
             )
-    blocks = _pair_blocks(runs, axis, sides)
+    every = _pair_blocks(runs, axis, sides)
+    blocks = {key: pairs for key, pairs in every.items() if _has_both_sides(pairs)}
+    if not blocks:
+        raise ConfigError(
+            f"--compare {axis}={','.join(sides)}: no two runs are equal in everything else"
+        )
+    alone = sum(len(pairs) for key, pairs in every.items() if key not in blocks)
     metrics = [column for column in columns if isinstance(column, Metric)]
     compared = [
         [compare(_pair_values(pairs, metric.key)) for metric in metrics]
@@ -58,6 +64,9 @@ def matched(
         title = _pair_heading(pairs, axis, sides, blocks.values())
         corrected = [next(adjusted) for _ in found]
         sheets.append(_pair_sheet(title, sides, metrics, found, corrected))
+    if alone:
+        note = f"{alone} runs of other cells have no partner and are left out"
+        sheets[-1] = sheets[-1]._replace(notes=(*sheets[-1].notes, note))
     return sheets
 
 
@@ -77,6 +86,10 @@ def _pair_blocks(
                 pair[place] = run
                 pairs[run.seed] = (pair[0], pair[1])
     return {key: blocks[key] for key in sorted(blocks)}
+
+
+def _has_both_sides(pairs: Mapping[int, Pair]) -> bool:
+    return all(any(pair[place] is not None for pair in pairs.values()) for place in (0, 1))
 
 
 def _rest(config: Mapping[str, Any], axis: str) -> str:
@@ -104,8 +117,8 @@ def _pair_heading(
     blocks: Iterable[Mapping[int, Pair]],
 ) -> str:
     runs = [_either(pair) for block in blocks for pair in block.values()]
-    shown = [name for name in ("topology", *DEFAULT_GROUP) if name != axis]
-    shown += [name for name in varying(runs, shown) if name != axis]
+    usual = [name for name in ("topology", *DEFAULT_GROUP) if name != axis]
+    shown = [*(name for name in varying(runs, usual) if name != axis), *usual]
     one = _either(next(iter(pairs.values())))
     values = {name: one.value(name) for name in shown}
     return f"{heading(values)} — {axis} {sides[1]} minus {sides[0]}, matched seeds"

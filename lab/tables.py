@@ -74,7 +74,7 @@ class Line(NamedTuple):
 
 def means(runs: Sequence[Run], view: View) -> list[Sheet]:
     """A sheet for each value of the group axes, a line for each cell of runs."""
-    group = (*view.group, *varying(runs, (*view.group, *view.rows)))
+    group = (*varying(runs, (*view.group, *view.rows)), *view.group)
     sheets = []
     for values, block in grouped(runs, lambda run: _values(run, group)).items():
         lines = _lines(block, view)

@@ -33,7 +33,6 @@ def config(**changes):
         "interrupts": {"policy": "always"},
         "clock": {"pace": "lockstep", "kind": "virtual"},
         "repair": {"name": "off"},
-        "output": {"frames": True},
     }
     return {**base, **changes}
 
@@ -174,8 +173,8 @@ def test_run_folders_are_found_once_and_never_inside_each_other(tmp_path):
         records.run_folders((tmp_path / "none",))
 
 
-def test_label_and_output_change_no_name_and_the_seed_changes_the_key_alone():
-    first, other = config(), config(label="b", output={})
+def test_a_label_changes_no_name_and_the_seed_changes_the_key_alone():
+    first, other = config(), config(label="b")
     assert records.run_key(first) == records.run_key(other)
     assert records.run_key(first).startswith("cube-quorum_individual_a3_scripted_off_s0_")
     seven = config(seed=7)

@@ -129,6 +129,18 @@ def test_pairs_need_both_sides(tmp_path):
         compared(tmp_path, "text")
 
 
+def test_cells_without_a_partner_are_left_out_and_counted(tmp_path):
+    fill_pairs(tmp_path)
+    write_run(tmp_path, config(0, "chain"), {"score": 1.0})
+    text = compared(tmp_path, "text")
+    assert "Chain" not in text and "1 runs of other cells have no partner" in text, text
+    lonely = tmp_path / "lonely"
+    write_run(lonely, config(0), {"score": 1.0})
+    write_run(lonely, config(0, "chain", "on"), {"score": 1.0})
+    with pytest.raises(ConfigError, match="no two runs are equal in everything else"):
+        compared(lonely, "text")
+
+
 def test_pairs_across_team_sizes_ignore_what_follows_from_the_size(tmp_path):
     for agents in (3, 6):
         write_run(tmp_path, config(0, agents=agents), {"score": float(agents)})

@@ -24,6 +24,7 @@ from worlds.macrafter.walking import (
     Verb,
     failed,
     held_up,
+    note_place,
     resolve,
     took_step,
 )
@@ -45,6 +46,7 @@ def _begin(turn: Turn) -> dict[str, Json]:
         "issued": 0,
         "stuck": 0,
         "cell": list(turn.sight.cell),
+        "before": None,
         "tries": 0,
         "tried": False,
         "asleep": turn.sight.is_asleep,
@@ -219,9 +221,7 @@ def _act_attack(turn: Turn, memory: dict[str, Json]) -> Act:
 
 def _remember_attack(turn: Turn, memory: dict[str, Json]) -> Done | Failed | None:
     if not _was_tried(memory):
-        cell = list(turn.sight.cell)
-        memory["stuck"] = 0 if cell != memory["cell"] else memory["stuck"] + 1
-        memory["cell"] = cell
+        note_place(turn, memory)
         return None
     memory["stuck"] = 0
     attempt = last_attempt(turn.sight.state, turn.table, turn.sight.agent)

@@ -16,10 +16,12 @@ from worlds.macrafter.sight import Sight, creature_at
 from worlds.macrafter.state import FACINGS, MATERIALS, cell_id
 from worlds.macrafter.table import Table
 
-__all__ = ["Chart"]
+__all__ = ["LONGEST_LEG", "SHORT_LEG", "Chart"]
 
 WALK_PRICE, UNSEEN_PRICE, DIG_PRICE, BRIDGE_PRICE = 1, 2, 3, 6
 """Steps that entering a cell of each sort is taken to cost."""
+LONGEST_LEG, SHORT_LEG = 24, 5
+"""Cells of a walk that are one action; fewer where the way is to be kept to exactly."""
 CROWD_PRICE, BEAST_PRICE = 5, 3
 """Further steps for a cell on which an agent or a creature is seen."""
 MOST_STEPS = 200
@@ -46,11 +48,20 @@ class Chart:
     """Prices of all cells for one agent, and actions that follow a way.
 
     With a wood pickaxe stone is dug; trees are felled by hand; with a stone and a pickaxe water
-    is bridged: a stone is put on it and taken again, which leaves a path.
+    is bridged: a stone is put on it and taken again, which leaves a path. crowd: cells where
+    teammates are known to stay. leg: cells of a walk in one action.
     """
 
-    def __init__(self, config: MacrafterConfig, table: Table, sight: Sight) -> None:
+    def __init__(
+        self,
+        config: MacrafterConfig,
+        table: Table,
+        sight: Sight,
+        crowd: tuple[Cell, ...] = (),
+        leg: int = LONGEST_LEG,
+    ) -> None:
         self.config, self.table, self.sight = config, table, sight
+        self.crowd, self.leg = crowd, leg
         self.known = sight.known
         held = sight.inventory
         self.diggable = self._diggable()
@@ -82,6 +93,9 @@ class Chart:
             if cost[cell]:
                 is_plant = code < 0 and creature_at(self.sight, cell).name == "plant"
                 cost[cell] = 0 if is_plant else cost[cell] + self._crowd(code)
+        for cell in self.crowd:
+            if cost[cell] and not self.sight.sees(cell):
+                cost[cell] += CROWD_PRICE
         return cost
 
     def _crowd(self, code: int) -> int:
@@ -138,7 +152,9 @@ class Chart:
     def _walked(self, way: list[Cell], start: int) -> int:
         """How many cells from `start` on can simply be walked."""
         count = 0
-        while start + count < len(way) and self.known.walks(way[start + count]):
+        while (
+            start + count < len(way) and count < self.leg and self.known.walks(way[start + count])
+        ):
             count += 1
         return count
 

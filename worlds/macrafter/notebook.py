@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from worlds.api import AgentId, Cell, Json
+from worlds.macrafter.needs import SLEEPY
 from worlds.macrafter.sectors import read_seen
 from worlds.macrafter.sight import read_id
 from worlds.macrafter.state import ITEMS, VITALS
@@ -15,6 +16,8 @@ from worlds.macrafter.state import ITEMS, VITALS
 __all__ = ["Notebook", "Word", "news"]
 
 NO_TASK_ID = "none"
+STAY_STEPS, NAP_STEPS = 8, 90
+"""Steps for which a teammate is taken to stay where it said it was; if tired, asleep."""
 TRUST_STEPS = 80
 """Steps after which a told position is no longer believed."""
 
@@ -119,6 +122,16 @@ class Notebook:
             found |= dict.fromkeys(named, message["step"])
         return found
 
+    @property
+    def standing(self) -> tuple[Cell, ...]:
+        """Cells where teammates are taken to be still: just told, or tired when they told it."""
+        return tuple(
+            word.cell
+            for word in self.words.values()
+            if word.cell is not None
+            and self.step - word.step <= (NAP_STEPS if _is_tired(word) else STAY_STEPS)
+        )
+
     @cached_property
     def seen(self) -> dict[AgentId, frozenset[int]]:
         """Sectors that each teammate last said it has seen."""
@@ -182,6 +195,10 @@ class Notebook:
     def has_failed(self, code: str, steps: int) -> bool:
         """Whether an own plan failed for this reason in the last `steps` steps."""
         return any(reason == code for _, reason, _ in self.failures(steps))
+
+
+def _is_tired(word: Word) -> bool:
+    return word.vitals is not None and word.vitals["energy"] <= SLEEPY
 
 
 def part_of(assignments: Json, agent: AgentId) -> Json:

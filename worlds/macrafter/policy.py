@@ -8,7 +8,7 @@ from typing import NamedTuple
 from worlds.api import Action, AgentId, Json
 from worlds.errors import ConfigError
 from worlds.macrafter.care import Care
-from worlds.macrafter.chart import Chart
+from worlds.macrafter.chart import LONGEST_LEG, SHORT_LEG, Chart
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.jobs import NO_TASK_ID, Job, as_assignment, is_change, read_job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
@@ -25,6 +25,8 @@ from worlds.macrafter.text import MacrafterText
 __all__ = ["MacrafterPolicy"]
 
 NOTE_CHARACTERS, TEXT_CHARACTERS = 300, 400
+BLOCKED_STEPS = 10
+"""Steps after a blocked way for which ways are kept to exactly."""
 IDLE_STEPS = 3
 """Steps of a wait when there is nothing better to do."""
 
@@ -69,7 +71,9 @@ class MacrafterPolicy:
         if kind not in self._kinds:
             raise ConfigError(f'kind "{kind}"; allowed: {", ".join(self._kinds)}')
         sight = look(self.config, state, agent)
-        book, chart = Notebook(notes), Chart(self.config, self.table, sight)
+        book = Notebook(notes)
+        leg = SHORT_LEG if book.has_failed("blocked", BLOCKED_STEPS) else LONGEST_LEG
+        chart = Chart(self.config, self.table, sight, book.standing, leg)
         team = Team(self.config, self.table, sight, chart, book)
         return self._kinds[kind](Seat(state, agent, sight, book, chart, team))
 

@@ -2,7 +2,9 @@
 
 Each verb has a row in the tables at the end: how its memory begins, when it is over, what it does
 next, and what it takes in after a step. Keys of a memory: issued (primitives given), stuck (in a
-row without a change of cell), cell (before the last step), and the verb's own.
+row without progress), cell and before (where the agent was one and two steps ago), and the verb's
+own. Coming back to the cell of two steps ago is no progress: whoever swings between a way that is
+blocked in view and one that only seems free out of view is stuck.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ __all__ = [
     "failed",
     "held_up",
     "need_of",
+    "note_place",
     "resolve",
     "route",
     "took_step",
@@ -149,7 +152,7 @@ def need_of(table: Table, thing: Thing) -> int:
 
 
 def _begin(turn: Turn) -> dict[str, Json]:
-    return {"issued": 0, "stuck": 0, "cell": list(turn.sight.cell)}
+    return {"issued": 0, "stuck": 0, "cell": list(turn.sight.cell), "before": None}
 
 
 def _begin_move(turn: Turn) -> dict[str, Json]:
@@ -163,9 +166,15 @@ def _begin_explore(turn: Turn) -> dict[str, Json]:
 
 
 def _remember(turn: Turn, memory: dict[str, Json]) -> None:
+    note_place(turn, memory)
+
+
+def note_place(turn: Turn, memory: dict[str, Json]) -> None:
+    """Take in where the last step led, and whether that is progress."""
     cell = list(turn.sight.cell)
-    memory["stuck"] = 0 if cell != memory["cell"] else memory["stuck"] + 1
-    memory["cell"] = cell
+    is_stuck = cell in (memory["cell"], memory["before"])
+    memory["stuck"] = memory["stuck"] + 1 if is_stuck else 0
+    memory["before"], memory["cell"] = memory["cell"], cell
 
 
 def _remember_move(turn: Turn, memory: dict[str, Json]) -> None:

@@ -358,6 +358,8 @@ def reopened(stored: Mapping[str, Any]) -> dict[str, Any]:
     dropped = ("product", "schema", "agents")
     raw = {key: deepcopy(stored[key]) for key in stored if key not in dropped}
     raw["repair"].pop("name")
+    if len(raw["planner"]) == 1:
+        raw["planner"] = raw["planner"][0]
     return raw
 
 

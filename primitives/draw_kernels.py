@@ -29,13 +29,16 @@ __all__ = [
     "paint_blocks",
 ]
 
+Whole = int | np.int64
+"""Uncompiled these are numpy's integers, compiled there is one kind."""
+
 OPAQUE = 255
 LZW_LIMIT = 4096
 HASH_SIZE = 8192
 
 
 @kernel
-def _mix(below: int, ink: int, cover: int) -> int:
+def _mix(below: Whole, ink: Whole, cover: Whole) -> Whole:
     """`ink` over `below`, `cover` of 255; `below` may be clear itself."""
     rest = ((below >> 24) * (OPAQUE - cover) + 127) // OPAQUE
     whole = rest + cover
@@ -259,7 +262,7 @@ def draw_text(
 
 
 @kernel
-def _slot(color: int, size: int) -> int:
+def _slot(color: Whole, size: int) -> Whole:
     """Where a colour is looked for first in a table of `size` (a power of two) places."""
     return ((color * 2654435761) >> 12) & (size - 1)
 
@@ -273,10 +276,10 @@ def count_colors(canvas: ndarray, colors: ndarray, counts: ndarray) -> int:
     """
     size = colors.shape[0]
     found = 0
-    for place in range(size):
-        if colors[place] >= 0:
+    for slot in range(size):
+        if colors[slot] >= 0:
             found += 1
-    place = 0
+    place: Whole = 0
     last = np.int64(-1)
     for y in range(canvas.shape[0]):
         for x in range(canvas.shape[1]):
@@ -344,7 +347,9 @@ def nearest_colors(colors: ndarray, out: ndarray) -> None:
 
 
 @kernel
-def _put(out: ndarray, state: tuple[int, int, int], code: int, bits: int) -> tuple[int, int, int]:
+def _put(
+    out: ndarray, state: tuple[int, Whole, int], code: Whole, bits: int
+) -> tuple[int, Whole, int]:
     """Append `bits` bits; `state`: bytes written, bits waiting, how many of them."""
     at, waiting, count = state
     waiting |= code << count

@@ -7,32 +7,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel
 
-from cognitive.agents import Agent, Sheets, Team
+from cognitive.agents import Sheets, Team
 from cognitive.desk import Decision, Desk, RunEnds
 from cognitive.dialogue import PLAN_KINDS, OpenDialogue, Respond
 from cognitive.errors import DialogueError
-from cognitive.memory import outcome_sentence
 from cognitive.messages import Message
-from cognitive.protocols import Question
+from cognitive.questions import Questions
 from cognitive.schemas import TalkingPlanReply
-from cognitive.stages import GONE, INTERRUPTED, THINKING
+from cognitive.stages import GONE, THINKING
 from cognitive.topologies.base import Structure
-from cognitive.validation import Situation, check_reply, plan_in, recheck
-from cognitive.views import BoundView, own_plan_json
-from worlds.api import Advance, AgentId, Ask, Dialogue, Draft, Json, Reason, Setting
+from cognitive.validation import plan_in, recheck
+from worlds.api import Advance, AgentId, Ask, Dialogue, Draft, Reason, Setting
 
 __all__ = ["Rounds"]
 
 MAX_STALE = 3
 MAX_PLANNER_ERRORS = 3
-_TOLD = ("task", "target")
-"""Names under which the context of an ask tells of a task."""
 
 
 class Rounds:
@@ -49,13 +45,10 @@ class Rounds:
         self.open: list[OpenDialogue] = []
         self._team = team
         self._topology = topology
-        self._respond = respond
         self._desk = desk
-        self._schemas = schemas
+        self._questions = Questions(team, topology, respond, schemas)
         self._settings = team.settings
-        self._reasons = team.world.text.reasons
         self._numbers = 0
-        self._decisions = 0
         self._passes = 0
         self._is_announced = False
         self._horizon = 0
@@ -181,7 +174,7 @@ class Rounds:
                 decision.fail(Reason("agent_gone"))
                 continue
             value = decision.value
-            if value is None or not recheck(value, self._situation(decision.ask)):
+            if value is None or not recheck(value, self._questions.situation(decision.ask)):
                 continue
             decision.fail(Reason("stale"))
             table.stale[index] = table.stale.get(index, 0) + 1
@@ -325,104 +318,13 @@ class Rounds:
 
     def _decision(self, table: OpenDialogue, index: int, ask: Ask) -> Decision:
         """The decision of an ask; unread messages are taken for it."""
-        team, agent = self._team, self._team.agents[ask.agent]
-        start = self._start_ms(table, agent.id)
-        id = f"d{self._decisions}"
-        self._decisions += 1
-        asked = self._resolved(ask, agent)
-        messages = agent.mailbox.take(start)
-        read = tuple(message.id for message in messages)
-        team.memories.read(agent.id, read, team.step, start)
-        self._shown[id] = messages
-        situation = self._situation(asked)
-        if asked.kind in PLAN_KINDS:
-            table.owed.add(agent.id)
-        table.decided[agent.id] = id
-        left = self._settings.limits.agent_ms
-        assert asked.schema is not None
-        return Decision(
-            id, table.number, index, ask, asked.kind, asked.schema, self._respond(asked), start,
-            read, self._question(f"{table.number}/{id}", asked, agent, messages),
-            lambda value: check_reply(value, situation),
-            left - agent.spent_ms if left else None,
-        )  # fmt: skip
-
-    def _resolved(self, ask: Ask, agent: Agent) -> Ask:
-        """The ask with its kind and schema settled."""
-        kind = ask.kind
-        if kind == "own":
-            is_interrupt = self._team.stage(agent.id) == INTERRUPTED and agent.live_plan is not None
-            kind = "interrupt" if is_interrupt else "plan"
-        schema = ask.schema or self._schemas.get(kind)
-        if schema is None:
-            kinds = ", ".join(self._schemas)
-            raise DialogueError(f'no reply schema for an ask of kind "{kind}"; kinds: {kinds}')
-        if kind == ask.kind and schema is ask.schema:
-            return ask
-        return replace(ask, kind=kind, schema=schema)
-
-    def _question(
-        self, path: str, ask: Ask, agent: Agent, messages: list[Message]
-    ) -> Callable[[tuple[Json, ...]], Question]:
-        view = BoundView(self._team.world, self._team.state, agent.id)
-        memory = self._notes(agent, view)
-        notes = [message.note for message in messages]
-        orders, seed = agent.memory.orders, self._settings.seed
-        scope = f"{self._settings.run}/{path}"
-
-        def question(tries: tuple[Json, ...]) -> Question:
-            at = f"{scope}/{len(tries) + 1}"
-            return Question(at, ask, view, memory, notes, orders, tries, seed)
-
-        return question
-
-    def _notes(self, agent: Agent, view: BoundView) -> Json:
-        """The memory of a question; standing orders whose task is over are forgotten first."""
-        team, mind = self._team, agent.memory
-        told = [task for task in mind.told_tasks(agent.id) if task != "none"]
-        if told:
-            is_known = any(view.find(task) is not None for task in told)
-            if mind.orders_seen and not is_known:
-                mind.orders = None
-            mind.orders_seen = is_known
-        last = mind.last
-        if last is not None and "text" not in last:
-            last["text"] = outcome_sentence(last, self._reasons)
-        return {
-            "agent": agent.id,
-            "agents": len(team.agents),
-            "step": team.step,
-            "stage": team.stage(agent.id),
-            "topology": self._topology.kind,
-            "leader": self._topology.leader(team.living),
-            "left": self._left(agent),
-            "events": list(mind.events),
-            "team": dict(mind.team),
-            "own_plan": own_plan_json(agent.live_plan),
-            "last": last,
-        }
-
-    def _left(self, agent: Agent) -> Json:
-        limits, team = self._settings.limits, self._team
-        return {
-            "steps": limits.steps - team.step if limits.steps else None,
-            "ms": limits.team_ms - team.now_ms if limits.team_ms else None,
-            "agent_ms": limits.agent_ms - agent.spent_ms if limits.agent_ms else None,
-        }
-
-    def _situation(self, ask: Ask) -> Situation:
-        team, agent = self._team, self._team.agents[ask.agent]
-        told = [ask.context[name] for name in _TOLD if isinstance(ask.context.get(name), str)]
-        return Situation(
-            agent.id,
-            BoundView(team.world, team.state, agent.id),
-            self._reasons,
-            self._settings.max_actions,
-            agent.live_plan is not None,
-            (*agent.memory.told_tasks(agent.id), *told),
-            tuple(ask.context.get("workers", ())),
-            lambda: self._topology.neighbours(agent.id, team.living),
-        )
+        start = self._start_ms(table, ask.agent)
+        decision, messages = self._questions.decision(table.number, index, ask, start)
+        self._shown[decision.id] = messages
+        table.decided[ask.agent] = decision.id
+        if decision.kind in PLAN_KINDS:
+            table.owed.add(ask.agent)
+        return decision
 
     def _start(self, decisions: list[Decision]) -> None:
         """Write that decisions start. Raises RunEnds, nothing read, if they cannot be paid."""

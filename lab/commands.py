@@ -28,7 +28,7 @@ from lab import (
 )
 from lab.backends import make_backend
 from lab.cli_options import BAD_INPUT, DIFFERS, DONE, FAILED, INTERRUPTED, MISSING, STOPPED
-from lab.progress import Progress, Tally
+from lab.progress import Progress, StepLine, Tally
 from lab.run import Company, Orders, Outcome, execute
 from lab.stopping import Stop
 from lab.wiring import Parts
@@ -102,17 +102,23 @@ def run(options: Namespace, console: Console) -> int:
         _millionths(options.max_money),
     )
     stop = Stop()
-    company = Company(stop, show=console.note)
+    watching = console.is_terminal and not options.quiet
     if options.window:
         _need_display("leave --window out, and look at the run with `cooplab export`")
-        company.sinks = lambda parts: (_window(parts, folder.name),)
+
+    def watchers(parts: Parts) -> list[Sink]:
+        found: list[Sink] = []
+        if options.window:
+            world = parts.world
+            found.append(LiveWindow(world.id, world.rules.legend, folder.name))
+        if watching:
+            found.append(StepLine(parts.settings.limits.steps, console.progress))
+        return found
+
+    company = Company(stop, sinks=watchers, show=console.note)
     with stop.on_signals():
         outcome = execute(records.canonical(resolved), folder, orders, company)
     return _told(outcome, folder, stop, options.quiet, console)
-
-
-def _window(parts: Parts, title: str) -> Sink:
-    return LiveWindow(parts.world.id, parts.world.rules.legend, title)
 
 
 def _raw_settings(options: Namespace) -> dict[str, Any]:
@@ -363,7 +369,8 @@ def plot(options: Namespace, console: Console) -> int:
     else:
         where = _where(options.where)
         strips = options.strips or "all"
-        drawn = plots.plot(plots.Request(paths, options.figure, out, form, where, strips))
+        request = plots.Request(paths, options.figure, out, form, where, strips, options.published)
+        drawn = plots.plot(request)
     for path in drawn:
         console.out(str(path))
     return DONE

@@ -15,6 +15,7 @@ from lab.pairs import pair_runs
 from lab.runs import Run, finished, grouped, read_runs, select
 from lab.series import RunSeries, run_series, trace_cell
 from lab.statistics import compare, describe
+from lab.tables import published
 from lab.trace import Trace
 from render import figures
 from render.figures import (
@@ -52,6 +53,7 @@ class Request:
     form: str = "png"
     where: Mapping[str, Sequence[str]] | None = None
     strips: str = "all"
+    is_published: bool = False
 
 
 def plot(request: Request) -> tuple[Path, Path]:
@@ -63,6 +65,8 @@ def plot(request: Request) -> tuple[Path, Path]:
         close = get_close_matches(request.figure, FIGURES, 1, 0.0)[0]
         known = ", ".join(FIGURES)
         raise ConfigError(f'no figure "{request.figure}"; figures: {known} (closest: {close})')
+    if request.is_published and request.figure != "scaling":
+        raise ConfigError(f"--published: the papers have curves for scaling, not {request.figure}")
     runs = select(read_runs(request.paths), request.where or {})
     done = finished(runs, request.paths)
     return figures.save(lambda: FIGURES[request.figure](done, request), request.out, request.form)
@@ -230,7 +234,13 @@ def _ablations(runs: Sequence[Run], request: Request) -> Any:
 
 
 def _scaling(runs: Sequence[Run], request: Request) -> Any:
-    return figures.draw_scaling(scaling_curves(runs))
+    curves = scaling_curves(runs)
+    if request.is_published:
+        known = published()["cube_seconds_per_step"]
+        rates = tuple(1 / seconds for seconds in known["seconds"])
+        name = "published CUBE"
+        curves.append(Curve("steps per second", name, tuple(known["agents"]), rates, True))
+    return figures.draw_scaling(curves)
 
 
 def scaling_curves(runs: Sequence[Run]) -> list[Curve]:

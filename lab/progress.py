@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+
+from numpy import ndarray
+
+from worlds.api import Json
 
 BAR = 10
 SECONDS = 60.0
@@ -68,3 +72,46 @@ def progress_line(tally: Tally, seconds: float) -> str:
         f"[{bar:<{BAR}}] {tally.done}/{tally.total} done · {tally.failed} failed · "
         f"{tally.running} running · {rate:.1f} runs/min · {tally.calls:,} calls · left {left}"
     )
+
+
+class StepLine:
+    """A sink that shows how far one run is: steps, score, clock, decisions."""
+
+    def __init__(self, steps: int, show: Callable[[str], None]) -> None:
+        """steps: the limit, 0 for none."""
+        self._steps = steps
+        self._show = show
+        self._said = 0.0
+        self._score = 0.0
+        self._decisions = 0
+        self._at = (0, 0)
+
+    def event(self, line: Json) -> None:
+        """Count."""
+        self._at = (line["step"], line["ms"])
+        self._decisions += line["e"] == "decision_ended"
+        if line["e"] == "score":
+            self._score = line["total"]
+        if line["e"] == "decision_ended" or line["e"] == "step":
+            self._say()
+
+    def frame(self, step: int, layers: Mapping[str, ndarray]) -> None:
+        """Frames are not looked at."""
+
+    def flush(self) -> None:
+        """Nothing is buffered."""
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _say(self) -> None:
+        now = time.monotonic()
+        if now - self._said < REFRESH:
+            return
+        self._said = now
+        step, ms = self._at
+        of = f"/{self._steps}" if self._steps else ""
+        self._show(
+            f"step {step}{of} · score {self._score:g} · {ms / 1000:.1f} s · "
+            f"{self._decisions} decisions"
+        )

@@ -181,6 +181,7 @@ def check_axes(names: Iterable[str]) -> None:
 
 
 def unknown(what: str, name: str, known: Sequence[str]) -> str:
+    """The finding for a column or axis that does not exist, with the known ones."""
     close = get_close_matches(name, known, 1, 0.0)[0]
     plural = "axes" if what == "axis" else f"{what}s"
     return f'unknown {what} "{name}"; {plural}: {", ".join(known)} (closest: {close})'
@@ -195,6 +196,7 @@ def varying(runs: Sequence[Run], taken: Sequence[str]) -> tuple[str, ...]:
 def grouped(
     runs: Iterable[Run], name: Callable[[Run], tuple[str, ...]]
 ) -> dict[tuple[str, ...], list[Run]]:
+    """`runs` by what `name` says of them; numbers and topologies in their natural order."""
     groups: dict[tuple[str, ...], list[Run]] = {}
     for run in runs:
         groups.setdefault(name(run), []).append(run)

@@ -7,14 +7,26 @@ from typing import NamedTuple
 
 from worlds.api import AgentId, Cell, Json
 from worlds.cube.board import GOAL_FACE
-from worlds.cube.moves import PAUSE_STEPS, deliver, plan, stand_clear
+from worlds.cube.detour import detour
+from worlds.cube.moves import IDLE_STEPS, PAUSE_STEPS, deliver, plan, stand_clear
 from worlds.cube.schedule import Crew, is_narrow, matched, must_wait, schedule
 from worlds.cube.seat import Seat, goal_task, told
+from worlds.cube.state import task_id, task_number
 
-__all__ = ["SPARE_WAIT", "after_statements", "own_crews", "slot_in", "statement", "together"]
+__all__ = [
+    "MEETING_WAIT",
+    "SPARE_WAIT",
+    "after_statements",
+    "own_crews",
+    "slot_in",
+    "statement",
+    "together",
+]
 
 SPARE_WAIT = 10
 """Steps beyond the expected meeting for which partners are waited for."""
+MEETING_WAIT = 30
+"""Steps for which partners are waited for where no meeting was worked out."""
 FARTHEST_ARRIVAL, MOST_PARTNERS = 999, 255
 
 
@@ -32,11 +44,20 @@ def together(seat: Seat) -> Json:
     """A plan: fill the best task that others named and lack hands for, else the best new one."""
     crews = own_crews(seat)
     if not crews:
-        return stand_clear(seat)
+        return aside(seat)
     if must_wait(seat.board.terrain, crews[0].block):
         return stand_clear(seat, PAUSE_STEPS)
     crew = crews[0]
     return _join(seat, crew.block, crew.start, slot_in(seat, crew))
+
+
+def aside(seat: Seat) -> Json:
+    """A plan while nothing can be delivered: help to push a block aside, or stand clear."""
+    way = detour(seat.board)
+    if way is None or seat.agent not in way.agents:
+        return stand_clear(seat, PAUSE_STEPS if way else IDLE_STEPS)
+    actions = deliver(seat, [(way.block, way.face)], [MEETING_WAIT])
+    return plan(task_id(task_number(way.block, way.face)), actions, "This one is in the way.")
 
 
 def slot_in(seat: Seat, crew: Crew) -> Cell | None:

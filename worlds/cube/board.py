@@ -95,18 +95,29 @@ class Terrain:
 
     def run(self, block: int, face: int) -> int:
         """Cells the block can be pushed before a wall, or (`quorum`) a block, is in the way."""
-        cell, weight = self.cells[block], self.weights[block]
+        lane = self._lane_ahead(block, face)
+        return self.free_run(block, face) if self.rules == "quorum" else int(lane.shape[1])
+
+    def free_run(self, block: int, face: int) -> int:
+        """Cells it can be pushed over cells without a block."""
+        lane = self._lane_ahead(block, face)
+        hits = np.flatnonzero(lane.any(axis=0))
+        return int(hits[0]) if len(hits) else int(lane.shape[1])
+
+    def lane(self, block: int, face: int, steps: int) -> tuple[Cell, ...]:
+        """Cells that a block enters when it is pushed `steps` from a face."""
+        (down, right), cells = STEPS[push_direction(face)], self.contacts(block, face ^ 1)
+        return tuple((r + k * down, c + k * right) for r, c in cells for k in range(steps))
+
+    def _lane_ahead(self, block: int, face: int) -> NDArray[np.int16]:
+        """[w, N], the cells ahead of a push on the face, nearest first."""
+        cell, weight, push = self.cells[block], self.weights[block], push_direction(face)
         if cell is None:
-            return 0
-        push = push_direction(face)
+            return self.ground[:0, :0]
         lane = self.ground[_lane(cell, weight, push)]
         if push in (UP, LEFT):
             lane = lane[::-1, ::-1]
-        lane = lane if push >= LEFT else lane.T
-        if self.rules != "quorum":
-            return int(lane.shape[1])
-        hits = np.flatnonzero(lane.any(axis=0))
-        return int(hits[0]) if len(hits) else int(lane.shape[1])
+        return lane if push >= LEFT else lane.T
 
     def slots(self, block: int, face: int) -> tuple[Cell, ...]:
         """Contact cells that can be walked, then (`chain`) the cells behind each, nearest first."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from primitives.navigation import UNREACHABLE
 from worlds.api import Cell, Json
 from worlds.cube.board import GOAL_FACE, STEPS, Board
+from worlds.cube.detour import detour
 from worlds.cube.schedule import corridors
 from worlds.cube.seat import Leg, Seat
 from worlds.cube.state import ACTIONS, FACES
@@ -143,7 +144,10 @@ def _pushes(board: Board, leg: Leg) -> int:
     """Pushes of a leg; none towards the goal while a block is in the way."""
     terrain, (block, face) = board.terrain, leg
     if face != GOAL_FACE:
-        return max(1, min(SIDEWAYS_PUSH, terrain.run(block, face)))
+        aside = detour(board)
+        is_aside = aside is not None and (aside.block, aside.face) == leg
+        steps = aside.steps if aside is not None and is_aside else SIDEWAYS_PUSH
+        return max(1, min(steps, terrain.run(block, face)))
     return 0 if terrain.ahead(block) else terrain.distance_to_goal(block) + SPARE_PUSHES
 
 
@@ -206,4 +210,7 @@ def _lanes(board: Board) -> set[Cell]:
         assert corner is not None
         for row in range(corner[0], corner[0] + terrain.weights[block]):
             found |= {(row, column) for column in range(corner[1] - 1, terrain.columns)}
+    aside = detour(board)
+    if aside is not None:
+        found |= set(terrain.lane(aside.block, aside.face, aside.steps))
     return found | corridors(terrain)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from worlds.api import AgentId, Cell, Json
-from worlds.cube.among import SPARE_WAIT
+from worlds.cube.among import MEETING_WAIT, SPARE_WAIT
 from worlds.cube.board import GOAL_FACE
+from worlds.cube.detour import detour
 from worlds.cube.moves import MOST_ACTIONS, NO_TASK_ID, PAUSE_STEPS, actions_for
 from worlds.cube.schedule import Crew, blocks_under, is_narrow, must_wait, schedule
 from worlds.cube.seat import Seat, goal_task
+from worlds.cube.state import task_id, task_number
 
 __all__ = ["directive"]
 
@@ -33,11 +35,10 @@ def directive(seat: Seat) -> Json:
         crews, named = (), sorted(entry["agent"] for entry in context["objections"])
     elif not keeps and not seat.has_new_orders():
         named = sorted([*idle, seat.agent])
-    return {
-        "thought": _thought(crews),
-        "own": "keep" if keeps else "replan",
-        "assignments": _assignments(seat, crews, named or seat.workers),
-    }
+    named = named or seat.workers
+    orders = _assignments(seat, crews, named) if crews else _aside(seat, named)
+    own_choice = "keep" if keeps else "replan"
+    return {"thought": _thought(crews), "own": own_choice, "assignments": orders}
 
 
 def _crews_of(crews: Iterable[Crew], agent: AgentId) -> list[Crew]:
@@ -99,9 +100,29 @@ def _ahead(seat: Seat, crews: Sequence[Crew], named: Sequence[AgentId]) -> dict[
     return found
 
 
+def _aside(seat: Seat, named: Sequence[AgentId]) -> list[Json]:
+    """While nothing can be delivered: push a block aside that is in the way of others."""
+    way = detour(seat.board)
+    if way is None:
+        return [_clear(seat, (), list(named))]
+    helping = [agent for agent in named if agent in way.agents]
+    others = [agent for agent in named if agent not in way.agents]
+    task = task_id(task_number(way.block, way.face))
+    order = {
+        "agents": helping,
+        "task": task,
+        "role": "push aside",
+        "cells": [],
+        "by_step": seat.step + MEETING_WAIT,
+        "instruction": f"Push it {way.steps} cells, out of the way of others.",
+    }
+    return [*([order] if helping else []), *([_clear(seat, (), others)] if others else [])]
+
+
 def _clear(seat: Seat, crews: Sequence[Crew], agents: list[AgentId]) -> Json:
     """Stand clear: until further orders, or, with a task to come, for a short while."""
     is_needed = any(agent in crew.agents for crew in crews for agent in agents)
+    is_needed = is_needed or (not crews and detour(seat.board) is not None)
     return {
         "agents": agents,
         "task": NO_TASK_ID,

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives.compile import in_place
-from primitives.cube_kernels import ALL_ENDED, LEGAL, cube_memory, step_many
+from primitives.cube_kernels import ALL_ENDED, LEGAL, step_many
 from primitives.cube_view_kernels import BOARD_CHANNELS, board_views
+from primitives.cube_work import cube_memory
 from primitives.grid import LEFT
 from worlds.api import (
     NO_TASK,

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.cube_kernels import COLUMNS as ATTEMPT_COLUMNS
-from primitives.cube_kernels import GONE, HELPERS, IS_CLEAR
+from primitives.cube_work import COLUMNS as ATTEMPT_COLUMNS
+from primitives.cube_work import GONE, HELPERS, IS_CLEAR
 from primitives.grid import DIRECTION_NAMES
 
 __all__ = [

@@ -25,7 +25,7 @@ from cognitive.parsing import Finding, read_reply
 from cognitive.protocols import Answer, Latency, Planner, Question, Usage
 from worlds.api import Ask, Json, Reason, Reply
 
-__all__ = ["Decision", "Desk", "RunEnds", "Stop", "Trouble"]
+__all__ = ["Decision", "Desk", "RunEnds", "Stop", "Trouble", "question_quote"]
 
 REPLY_SHOWN = 2000
 HASH_LENGTH = 16
@@ -237,8 +237,7 @@ class Desk:
         decision.asked = question
         if isinstance(decision.planner, Metered):
             return decision.planner.quote(question)
-        text = _question_text(question)
-        return Quote(sha256(text.encode("utf-8", "replace")).hexdigest()[:HASH_LENGTH], len(text))
+        return question_quote(question)
 
     def _reserve(self, decisions: Iterable[Decision]) -> None:
         quotes = [decision.quote for decision in decisions]
@@ -374,6 +373,12 @@ def _sum(a: Usage, b: Usage) -> Usage:
 def _short(raw: Json) -> str:
     text = raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False, default=repr)
     return text[:REPLY_SHOWN]
+
+
+def question_quote(question: Question) -> Quote:
+    """Hash and length of a question that becomes no prompt."""
+    text = _question_text(question)
+    return Quote(sha256(text.encode("utf-8", "replace")).hexdigest()[:HASH_LENGTH], len(text))
 
 
 def _question_text(question: Question) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from cognitive.budget import Metered, Quote
 from cognitive.clients.recorded import Cassette, first_difference
+from cognitive.desk import question_quote
 from cognitive.errors import RecordError
 from cognitive.prompts.build import PromptBuilder, prompt_hash, prompt_length
 from cognitive.protocols import Answer, Latency, Question, Usage
@@ -57,7 +58,7 @@ class ReplayPlanner(Metered):
     """Answers every try as it was answered in a recorded run, charges included.
 
     name: of the planner that was recorded. prompts: for runs whose prompts were hashed; without
-    it hashes are not compared. cassette: names the section in which a prompt differs.
+    it the questions are. cassette: names the section in which a prompt differs.
     """
 
     latency = RECORDED
@@ -75,18 +76,26 @@ class ReplayPlanner(Metered):
         self._cassette = cassette
 
     def quote(self, question: Question) -> Quote:
-        """Hash and length of the prompt; nothing is sent. Raises RecordError if it differs."""
+        """Hash and length of the prompt; nothing is sent. Raises RecordError if it differs.
+
+        A decision that was not recorded is quoted as a call, so that a run which ended for want
+        of calls ends there again.
+        """
         _, decision, number = _place(question)
-        if self._prompts is None:
-            return Quote(self._find(decision).prompt_hash, 0)
-        messages = self._prompts.messages(question)
-        found = prompt_hash(messages)
-        if number == 1 and found != self._find(decision).prompt_hash:
+        found, messages = question_quote(question), None
+        if self._prompts is not None:
+            messages = self._prompts.messages(question)
+            found = Quote(prompt_hash(messages), prompt_length(messages))
+        recorded = self._recorded.get(decision)
+        if recorded is None:
+            return found._replace(calls=1)
+        if number == 1 and found.prompt_hash != recorded.prompt_hash:
             raise RecordError(
                 f"{decision}: the question differs from the recorded one in "
                 f"{self._difference(question.scope, messages)}"
             )
-        return Quote(found, prompt_length(messages))
+        is_call = any(answer.level is not None for answer in recorded.answers[number - 1 : number])
+        return found._replace(calls=int(is_call))
 
     def bill(self, usage: Usage) -> int:
         """Nothing is paid twice."""
@@ -110,9 +119,9 @@ class ReplayPlanner(Metered):
             raise RecordError(f"no recorded decision {decision}")
         return self._recorded[decision]
 
-    def _difference(self, scope: str, messages: tuple[Json, ...]) -> str:
+    def _difference(self, scope: str, messages: tuple[Json, ...] | None) -> str:
         line = self._cassette.by_scope.get(scope) if self._cassette is not None else None
-        if line is None:
+        if line is None or messages is None:
             return "a section that was not recorded"
         return first_difference(line["request"]["messages"], list(messages))
 

@@ -6,10 +6,12 @@ from stub_world import stub_world
 from test_loop_golden import OneChannel
 
 from cognitive.budget import Limits
-from cognitive.errors import ConfigError
+from cognitive.errors import ConfigError, RecordError
+from cognitive.events import encode
 from cognitive.loop import NoGate, run
 from cognitive.planners.greedy import GreedyPlanner
 from cognitive.planners.random import RandomPlanner
+from cognitive.planners.replay import ReplayPlanner
 from cognitive.planners.scripted import ScriptedPlanner, scripted_for
 from cognitive.settings import EpisodeSettings
 from cognitive.topologies import TOPOLOGIES, make_topology
@@ -46,8 +48,7 @@ def test_every_answer_is_valid_at_the_first_try(name, topology):
 
 def test_random_play_depends_on_the_seed_alone():
     first, again, other = (
-        play_with(RandomPlanner(), "all_to_all", 8, seed).of("plan_committed")
-        for seed in (1, 1, 2)
+        play_with(RandomPlanner(), "all_to_all", 8, seed).of("plan_committed") for seed in (1, 1, 2)
     )
     assert first == again != other
     lengths = {len(line["actions"]) for line in first + other}
@@ -83,3 +84,21 @@ def test_a_world_without_scripted_play_refuses_it():
         scripted_for(world)
     talk = DialogueWorld("talk-v1", None, None, lambda kind, view, notes: {"kind": kind})
     assert scripted_for(talk).name == "scripted"
+
+
+# --- replay --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["scripted", "random"])
+@pytest.mark.parametrize("topology", sorted(TOPOLOGIES))
+def test_a_recorded_run_gives_the_same_events_again(topology, name):
+    first = play_with(PLANNERS[name](), topology, gate=OneChannel((0, 1))).events
+    again = play_with(ReplayPlanner(first, name), topology, gate=OneChannel((0, 1))).events
+    assert list(map(encode, first)) == list(map(encode, again))
+
+
+def test_a_replay_of_another_run_is_refused():
+    first = play_with(ScriptedPlanner(), "chain").events
+    moved = [{**e, "prompt_hash": "0"} if e["e"] == "decision_started" else e for e in first]
+    with pytest.raises(RecordError, match="d0: the question differs"):
+        play_with(ReplayPlanner(moved, "scripted"), "chain")

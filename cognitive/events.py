@@ -177,7 +177,7 @@ def _checked(lines: list[bytes], name: str) -> Iterator[dict[str, Any]]:
         if not isinstance(line, dict) or not line.keys() >= set(_ENVELOPE):
             raise RecordError(f"{place}: no event; an event has {', '.join(_ENVELOPE)}")
         if line["v"] != SCHEMA:
-            raise RecordError(f"{place}: schema {line['v']}; this version reads {SCHEMA}")
+            raise RecordError(f"{place}: events schema {line['v']}; this version reads {SCHEMA}")
         if line["n"] != n:
             raise RecordError(f"{place}: event number {line['n']} where {n} belongs")
         yield line

@@ -56,7 +56,7 @@ def test_a_cut_at_any_byte_loses_only_the_line_it_hit(tmp_path):
         (b"{broken}\n", "line 2: no JSON"),
         (b"[1]\n", "line 2: no event"),
         (encode(event(5)), "line 2: event number 5 where 1 belongs"),
-        (encode({**event(1), "v": 3}), "schema 3; this version reads 1"),
+        (encode({**event(1), "v": 3}), "events schema 3; this version reads 1"),
         (b"\xff\xfe\n", "line 2: no JSON"),
     ],
 )

@@ -17,6 +17,8 @@ from worlds.api import AgentId, Json
 __all__ = ["AgentMemory", "Memories", "outcome_sentence", "rebuild", "render"]
 
 ENTRIES = 64
+_CHANNEL_KIND = "repair_statement"
+"""What is said in a channel is part of its one `repair` entry, so that it crowds nothing out."""
 LINE_LENGTH = 160
 RENDERED_LENGTH = 2000
 FAILED_PLANS_KEPT = 3
@@ -78,7 +80,8 @@ class Memories:
         for number in messages:
             sent = self._sent[number]
             kind = "gone" if sent["kind"] == "system" else "message_read"
-            memory.events.append(_entry(kind, step, ms, sent["n"], message=sent))
+            if sent["kind"] != _CHANNEL_KIND:
+                memory.events.append(_entry(kind, step, ms, sent["n"], message=sent))
             entry = self._board.get(number)
             if entry is not None:
                 memory.team[str(sent["sender"])] = entry
@@ -105,7 +108,8 @@ class Memories:
         if line["sender"] < 0:
             return
         memory = self.of[line["sender"]]
-        memory.events.append(_entry_of(line, "message_sent", message=sent))
+        if line["kind"] != _CHANNEL_KIND:
+            memory.events.append(_entry_of(line, "message_sent", message=sent))
         if line["kind"] == "directive" and _names(line["body"], line["sender"]):
             self._order(line["sender"], sent, line["step"], line["ms"])
 

@@ -18,6 +18,8 @@ MAX_ARRIVAL = 999
 GROUP = 256
 IDLE_STEPS = 3
 PER_FAILURE = 0.5
+FAILURE_STEPS = 60
+"""For how long a failure counts; memory holds that many steps whatever else happens in them."""
 _SEARCHING = "explore"
 _REPAIR_KINDS = frozenset({"repair_intention", "repair_revision"})
 
@@ -25,8 +27,8 @@ _REPAIR_KINDS = frozenset({"repair_intention", "repair_revision"})
 class GreedyPlanner:
     """Takes the known task with the best worth per step of its recipe, as if it were alone.
 
-    Needs and teammates are ignored; a task counts half for every time that it remembers to have
-    failed at it. It always resumes, accepts and keeps. heeds_guidance: in a repair channel it
+    Needs and teammates are ignored; a task counts half for every time that it failed at it in the
+    last 60 steps. It always resumes, accepts and keeps. heeds_guidance: in a repair channel it
     answers as scripted play.
     """
 
@@ -53,10 +55,11 @@ def _best(question: Question) -> tuple[Task, Recipe] | None:
     """The task it goes for; ties go to the lowest number."""
     view = question.view
     assert view is not None
+    since = question.memory["step"] - FAILURE_STEPS
     failures = Counter(
         entry["task"]
         for entry in question.memory["events"]
-        if entry["kind"] == "plan_ended" and entry["status"] == "failed"
+        if entry["kind"] == "plan_ended" and entry["status"] == "failed" and entry["step"] >= since
     )
     options = []
     for task in view.known():

@@ -1,7 +1,7 @@
 """Who pushes which block next: list scheduling over left faces, by arithmetic on one board."""
 
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,15 @@ FAR = 1 << 20
 """Arrival of an agent that cannot come at all."""
 CORRIDOR_WAYS = 2
 """Walkable neighbours of a cell in a corridor, at most."""
+
+
+RULES: tuple[Callable[[int, int, int], tuple[int, ...]], ...] = (
+    lambda start, need, way: (start,),
+    lambda start, need, way: (10 * start - 3 * need * way,),
+    lambda start, need, way: (-need, start),
+    lambda start, need, way: (need, start),
+)
+"""Which crew is formed next, least first: by its start, its size and the block's way to go."""
 
 
 class Crew(NamedTuple):
@@ -173,10 +182,21 @@ def schedule(
     """Crews in the order in which they were formed; each agent works through its own in turn.
 
     queues: the blocks an agent is known to be at work on, in its order. These crews are formed
-    first, with more hands where they lack some; then always the crew that is together soonest.
-    Ties go to the lowest block, then to the lowest agents. promised: slots given before.
+    first, with more hands where they lack some; the rest in the order of the rule whose last
+    crew is done first. Ties go to the first rule, the lowest block, the lowest agents.
+    promised: slots given before.
     """
-    work = _Work(board, promised or {})
+    plans = [_planned(board, queues, promised or {}, rule) for rule in RULES]
+    return min(plans, key=lambda crews: (-len(crews), max((c.finish for c in crews), default=0)))
+
+
+def _planned(
+    board: Board,
+    queues: Mapping[AgentId, Sequence[int]],
+    promised: Mapping[AgentId, Cell],
+    rule: Callable[[int, int, int], tuple[int, ...]],
+) -> tuple[Crew, ...]:
+    work = _Work(board, promised)
     pending: dict[int, list[AgentId]] = {}
     turn: dict[int, int] = {}
     for agent, queue in sorted(queues.items()):
@@ -194,10 +214,12 @@ def schedule(
         del pending[block]
     while True:
         crews = {block: work.crew(block, {}) for block in work.left}
-        ranked = [(work.start(block, crew), block) for block, crew in crews.items()]
-        start, block = min(ranked, default=(FAR, -1))
-        if start >= FAR:
+        starts = {block: work.start(block, crew) for block, crew in crews.items()}
+        able = [block for block in work.left if starts[block] < FAR]
+        if not able:
             return tuple(work.crews)
+        ranks = {b: rule(starts[b], work.needs[b], board.terrain.distance_to_goal(b)) for b in able}
+        block = min(able, key=lambda b: (ranks[b], b))
         work.form(block, crews[block])
 
 

@@ -12,6 +12,7 @@ import json
 import warnings
 import zlib
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -39,12 +40,13 @@ __all__ = [
 
 FRAME_SCHEMA = 1
 KEY_INTERVAL = 100
-FRAMES_FILE = "frames.jsonl"
+FRAMES_FILE, EVENTS_FILE = "frames.jsonl", "events.jsonl"
 COMPRESSION = 6
 PANELS = ("map", "full")
 LARGEST_SCALE = 256
 
 Layers = dict[str, ndarray]
+_COMPACT = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 class FrameEncoder:
@@ -54,7 +56,8 @@ class FrameEncoder:
         """world: id of the world; legend: its `rules.legend`."""
         self._world = world
         self._legend = legend
-        self._last: Layers = {}
+        self._forms: list[tuple[str, tuple[int, ...], np.dtype]] = []
+        self._last: dict[str, bytes] = {}
         self._next = 0
 
     def encode(self, step: int, layers: Mapping[str, ndarray]) -> bytes:
@@ -67,19 +70,22 @@ class FrameEncoder:
             raise RecordError(f"frame of step {step} came where step {self._next} is due")
         self._check(layers)
         line = self._header(layers) if step == 0 else self._change(step, layers)
-        self._last = {name: array.copy() for name, array in layers.items()}
         self._next += 1
-        return json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+        return _COMPACT.encode(line).encode() + b"\n"
 
     def _check(self, layers: Mapping[str, ndarray]) -> None:
-        for name, array in layers.items():
-            if array.dtype.kind not in "iub":
-                raise LayoutError(f"layer {name} has dtype {array.dtype}; allowed integers, bool")
+        forms = [(name, array.shape, array.dtype) for name, array in layers.items()]
         if self._next == 0:
-            return
-        seen, due = _forms(layers), _forms(self._last)
-        if seen != due:
-            raise LayoutError(f"layers {seen} came; layers of this run are {due}")
+            for name, array in layers.items():
+                if array.dtype.kind not in "iub":
+                    raise LayoutError(
+                        f"layer {name} has dtype {array.dtype}; allowed integers, bool"
+                    )
+            self._forms = forms
+            self._last = {name: array.tobytes() for name, array in layers.items()}
+        elif forms != self._forms:
+            due = {name: f"{dtype.name}{list(shape)}" for name, shape, dtype in self._forms}
+            raise LayoutError(f"layers {_forms(layers)} came; layers of this run are {due}")
 
     def _header(self, layers: Mapping[str, ndarray]) -> Json:
         return {
@@ -90,12 +96,16 @@ class FrameEncoder:
         }
 
     def _change(self, step: int, layers: Mapping[str, ndarray]) -> Json:
-        line: dict[str, Json] = {"step": step, "d": {}}
+        changes: dict[str, Json] = {}
         for name, array in layers.items():
+            data, before = array.tobytes(), self._last[name]
+            if data == before:
+                continue
             flat = array.reshape(-1)
-            changed = np.flatnonzero(flat != self._last[name].reshape(-1))
-            if changed.size:
-                line["d"][name] = [changed.tolist(), flat[changed].astype(np.int64).tolist()]
+            changed = np.flatnonzero(flat != np.frombuffer(before, array.dtype))
+            changes[name] = [changed.tolist(), flat[changed].astype(np.int64).tolist()]
+            self._last[name] = data
+        line: dict[str, Json] = {"step": step, "d": changes}
         if step % KEY_INTERVAL == 0:
             line["key"] = _pack(layers)
         return line
@@ -250,7 +260,7 @@ def _checked_change(
 class RecordedRun:
     """What there is to see of a run folder.
 
-    config: as recorded. events: all lines. summary, timing: None while there is none.
+    config: as recorded. story: what its events tell. summary, timing: None while there is none.
     steps: the last one that can be redrawn.
     """
 
@@ -264,14 +274,18 @@ class RecordedRun:
         self.config = _read_json(folder / "config.json") or {}
         self.summary = _read_json(folder / "summary.json")
         self.timing = _read_json(folder / "timing.json")
-        self.events = read_events(folder / "events.jsonl")
         self.frames = Frames.read(folder / FRAMES_FILE)
-        self.story = Story.of(self.events)
+        self.story = Story.of(read_events(folder / EVENTS_FILE))
         if not self.story.start:
-            raise RecordError(f"{folder / 'events.jsonl'} does not begin with run_started")
+            raise RecordError(f"{folder / EVENTS_FILE} does not begin with run_started")
         self.steps = min(self.frames.steps, self.story.steps)
         self.name = folder.resolve().name
         self._painters: dict[Json, MapPainter | Dashboard] = {}
+
+    @cached_property
+    def events(self) -> list[dict[str, Json]]:
+        """All events, read when first asked for: of a long run they are many."""
+        return read_events(self.folder / EVENTS_FILE)
 
     @property
     def agents(self) -> int:

@@ -17,12 +17,13 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "cognitive"))
 
 from stub_world import stub_world
 
+from benchmarks.timing import Row, baseline_us, interleaved, show
 from cognitive.budget import Limits
 from cognitive.desk import Stop
 from cognitive.events import encode
@@ -31,8 +32,6 @@ from cognitive.protocols import Answer, Latency, Question, Usage
 from cognitive.settings import EpisodeSettings
 from cognitive.topologies import make_topology
 
-ROUNDS = 5
-LCG_TURNS = 10_000
 GROUP = 256
 STEPS = {3: 200, 32: 60, 256: 15, 1000: 10}
 PLAN_STEPS_MUST = {3: 250, 32: 150, 256: 150, 1000: 150}
@@ -43,17 +42,6 @@ ROUND_MUST = {
     ("all_to_all", 256): 1500,
 }  # fmt: skip
 CALL_S = 0.2
-
-
-class Row(NamedTuple):
-    """A figure, the baseline of the same run, their ratio, and the bar (None: no bar)."""
-
-    name: str
-    figure: float
-    unit: str
-    baseline: float
-    ratio: float
-    must: float | None
 
 
 class NullPlanner:
@@ -142,27 +130,6 @@ def play(
     if ending.error is not None:
         raise ending.error
     return sink.marks
-
-
-def baseline_us() -> float:
-    """CPU microseconds of the fixed loop: 10,000 turns of a linear congruential generator."""
-    began = time.process_time()
-    x = 1
-    for _ in range(LCG_TURNS):
-        x = (x * 1103515245 + 12345) & 0x7FFFFFFF
-    return (time.process_time() - began) * 1e6
-
-
-def interleaved(measures: Mapping[str, Callable[[], float]]) -> dict[str, tuple[float, float]]:
-    """Name -> medians of the figure and of the baseline beside it."""
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in measures}
-    for _ in range(ROUNDS):
-        for name, measure in measures.items():
-            found[name].append((measure(), baseline_us()))
-    return {
-        name: (statistics.median(f for f, _ in pairs), statistics.median(b for _, b in pairs))
-        for name, pairs in found.items()
-    }
 
 
 def per_agent_step(agents: int, folder: Path) -> float:
@@ -278,12 +245,5 @@ def _single(folder: Path, memory: float) -> list[Row]:
     ]
 
 
-def main() -> None:
-    """Print every row."""
-    for row in rows("--quick" in sys.argv):
-        bar = "" if row.must is None else f"  must {row.must:g}"
-        print(f"{row.name:42} {row.figure:10.3g} {row.unit:14} base {row.baseline:.4g}{bar}")
-
-
 if __name__ == "__main__":
-    main()
+    show(rows("--quick" in sys.argv))

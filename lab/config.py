@@ -71,13 +71,39 @@ def read_source(name: str, kind: str) -> dict[str, Any]:
     if path.suffix == ".toml" or path.is_file():
         if not path.is_file():
             raise ConfigError(f"no file {name}")
-        return _toml(path)
+        return _on_preset(_toml(path), path.name) if kind == "run" else _toml(path)
+    return _shipped(name, kind, "preset or file")
+
+
+def _shipped(name: str, kind: str, what: str = "preset") -> dict[str, Any]:
     names = preset_names(kind)
     if name in names:
         return _toml(PRESETS / f"{name}.toml")
     close = get_close_matches(name, names, 1, 0.0)[0]
     listed = ", ".join(names)
-    raise ConfigError(f'no preset or file "{name}"; presets: {listed} (closest: {close})')
+    raise ConfigError(f'no {what} "{name}"; presets: {listed} (closest: {close})')
+
+
+def _on_preset(table: dict[str, Any], file: str) -> dict[str, Any]:
+    """The settings of a file on top of the shipped preset that its key `preset` names, if any."""
+    name = table.pop("preset", None)
+    if name is None:
+        return table
+    try:
+        raw = _shipped(str(name), "run")
+    except ConfigError as problem:
+        raise ConfigError(f"{file}: {problem}") from None
+    for section, value in table.items():
+        is_table = isinstance(value, Mapping) and section in RUN_TABLES
+        for key, inner in _resets_first(section, value) if is_table else [(section, value)]:
+            assign(raw, key, inner)
+    return raw
+
+
+def _resets_first(section: str, table: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Dotted keys and values of a section, those first that make the others meaningless."""
+    found = [(f"{section}.{name}", value) for name, value in table.items()]
+    return sorted(found, key=lambda entry: entry[0] not in RESETS)
 
 
 def _toml(path: Path) -> dict[str, Any]:

@@ -111,8 +111,8 @@ def profile_of(planner: Mapping[str, Any], address: str, concurrency: int) -> En
     table = {name: planner[name] for name in names}
     if concurrency:
         table["concurrency"] = min(table["concurrency"], concurrency)
-    given = {name: value for name, value in table.items() if value is not None}
-    return read_profile({**given, "label": planner["name"], "base_url": address})
+    table |= {name: None for name in ("temperature", "seed") if table[name] == settings.NONE}
+    return read_profile({**table, "label": planner["name"], "base_url": address})
 
 
 def make_client(

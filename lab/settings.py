@@ -98,6 +98,12 @@ def span(low: int, high: int) -> Check:
     )
 
 
+def or_none(check: Check) -> Check:
+    """What `check` allows, or the word none."""
+    return Check(f"{check.allowed}, or none", lambda value: value == NONE or check.test(value))
+
+
+NONE = "none"
 FLAG = Check("true, false", lambda value: isinstance(value, bool))
 TEXT = Check("a text", lambda value: isinstance(value, str))
 TABLE = Check("a table", lambda value: isinstance(value, Mapping))
@@ -195,8 +201,8 @@ PLANNERS: Mapping[str, tuple[Setting, ...]] = {
             one_of("max_completion_tokens", "max_tokens"),
             "name of the output limit to begin with",
         ),
-        Setting("temperature", 0.7, real(0, 2), "sampling temperature"),
-        Setting("seed", None, whole(0, COUNT), "sampling seed; none leaves it out"),
+        Setting("temperature", 0.7, or_none(real(0, 2)), "of sampling; none leaves it out"),
+        Setting("seed", NONE, or_none(whole(0, COUNT)), "of sampling; none leaves it out"),
         Setting("extra_body", {}, TABLE, "further fields of every request"),
         Setting("connect_s", 5.0, real(0.01, 600), "seconds to reach the service"),
         Setting("attempt_s", 60.0, real(0.01, 3600), "seconds for one request"),

@@ -1,4 +1,7 @@
-"""Means, intervals and matched pairs. Sources of the rules: Student, Wilcoxon, Efron, Holm."""
+"""Means, intervals and matched pairs. Sources of the rules: Student, Wilcoxon, Efron, Holm.
+
+scipy takes half a second to import, so that waits until a test is asked for.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from primitives.rng import below
 
@@ -54,7 +56,11 @@ def describe(values: Sequence[float | None], interval: str = "t") -> Description
 @lru_cache
 def quantile(count: int, interval: str) -> float:
     """The factor of a 95 % interval of the mean of `count` values."""
-    return NORMAL_QUANTILE if interval == "normal" else float(stats.t.ppf(CONFIDENCE, count - 1))
+    if interval == "normal":
+        return NORMAL_QUANTILE
+    from scipy.special import stdtrit
+
+    return float(stdtrit(count - 1, CONFIDENCE))
 
 
 class Comparison(NamedTuple):
@@ -111,7 +117,9 @@ def wilcoxon(differences: Sequence[float]) -> tuple[float | None, str | None]:
     used = [d for d in differences if d != 0]
     if len(used) < FEWEST_PAIRS:
         return None, f"{len(used)} non-zero pairs; {FEWEST_PAIRS} needed"
-    return float(stats.wilcoxon(used, method="auto").pvalue), None
+    from scipy.stats import wilcoxon as signed_rank_test
+
+    return float(signed_rank_test(used, method="auto").pvalue), None
 
 
 def rank_sums(differences: Sequence[float]) -> tuple[float, float]:
@@ -119,7 +127,9 @@ def rank_sums(differences: Sequence[float]) -> tuple[float, float]:
     used = [d for d in differences if d != 0]
     if not used:
         return 0.0, 0.0
-    ranks = stats.rankdata([abs(d) for d in used])
+    from scipy.stats import rankdata
+
+    ranks = rankdata([abs(d) for d in used])
     plus = float(sum(rank for rank, d in zip(ranks, used, strict=True) if d > 0))
     return plus, float(sum(ranks)) - plus
 

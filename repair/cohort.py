@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from worlds.api import AgentId, Cell
 
@@ -57,6 +56,8 @@ def assign(cost: NDArray[np.int64], need: int) -> tuple[tuple[int, int], ...] | 
     agents, slots = len(kept), cost.shape[1]
     if agents < need or slots < need:
         return None
+    from scipy.optimize import linear_sum_assignment  # late: its import takes half a second
+
     matrix = _padded(cost[kept], need)
     try:
         rows, columns = linear_sum_assignment(matrix)

@@ -4,7 +4,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cognitive.events import read_events
@@ -335,6 +335,7 @@ rows = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(rows, max_size=12))
 def test_violations_and_shares_lie_between_0_and_1(attempts):
     found = measured(*attempts, *steps(9))

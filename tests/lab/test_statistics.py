@@ -1,7 +1,7 @@
 """Means, intervals and matched pairs against values worked out by hand."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab import statistics
@@ -61,6 +61,7 @@ def test_holm():
 values = st.lists(st.integers(-50, 50), min_size=2, max_size=8)
 
 
+@settings(deadline=None)
 @given(values)
 def test_swapping_the_sides_turns_everything_around(differences):
     there = statistics.compare([(0, d) for d in differences])

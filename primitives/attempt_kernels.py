@@ -81,8 +81,10 @@ NO_ACHIEVEMENT = -1
 # Columns of `MacrafterTable.target`.
 AGENTS, TOOL, GIVES, AMOUNT, ACHIEVEMENT, RESETS, LEAVES = range(7)
 FULL_HEALTH = LEAVES
+TARGET_COLUMNS = LEAVES + 1
 # Columns of `MacrafterTable.yields`.
 CHANCE, UNIT_SCORE = 0, 1
+YIELD_COLUMNS = 2
 # Columns of `MacrafterTable.recipe`; the first is AGENTS too.
 THING, WINS, STATION, LAST_STATION, PUTS = 1, 2, 3, 4, 5
 USES = 6

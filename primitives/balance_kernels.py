@@ -5,8 +5,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import in_place
+from primitives.compile import in_place, inlined
 from primitives.creature_kernels import (
+    ANY,
     CHUNK,
     COW,
     FREE,
@@ -98,12 +99,12 @@ def balance(
                             _vanish(land, herd, team, chunks, stream, row, column, species)
 
 
-@in_place
+@inlined
 def _bound(constant: float, slope: float, light: float) -> int:
     return math.floor(constant + slope * light)
 
 
-@in_place
+@inlined
 def _link_creatures(herd: Herd, creature: NDArray[np.int32], next_slot: NDArray[np.int32]) -> None:
     """List and count the creatures of each species by chunk, ascending by slot."""
     creature[:] = 0
@@ -116,7 +117,7 @@ def _link_creatures(herd: Herd, creature: NDArray[np.int32], next_slot: NDArray[
                 creature[row, column, species, COUNT] += 1
 
 
-@in_place
+@inlined
 def _may_appear(land: Land, row: int, column: int, species: int, count: int, light: float) -> bool:
     """Whether a chunk has too few of a species and enough ground."""
     if count >= _bound(LOW[species, 0], LOW[species, 1], light):
@@ -135,7 +136,7 @@ def count_ground(land: Land, row: int, column: int, ground: int) -> int:
     return count
 
 
-@in_place
+@inlined
 def _ground_cell(land: Land, row: int, column: int, ground: int, number: int) -> tuple[int, int]:
     """The number-th cell of `ground` in a chunk, row-major."""
     for r in range(row * CHUNK, min(row * CHUNK + CHUNK, land.material.shape[0])):
@@ -147,7 +148,7 @@ def _ground_cell(land: Land, row: int, column: int, ground: int, number: int) ->
     return 0, 0
 
 
-@in_place
+@inlined
 def _appear(
     land: Land,
     herd: Herd,
@@ -166,13 +167,14 @@ def _appear(
     r, c = _ground_cell(land, row, column, ground, number)
     if land.occupant[r, c] != FREE:
         return
-    near, _ = nearest_agent(team, chunks, r, c, APPEAR_DISTANCE[species] - 1)
+    limit = wide(APPEAR_DISTANCE[species]) - 1
+    near, _ = nearest_agent(team.cell, chunks, r, c, limit, ANY)
     slot = free_slot(herd)
     if near == NO_AGENT and slot != NO_SLOT:
         put_creature(land, herd, slot, SPECIES_KIND[species], r, c, health, step)
 
 
-@in_place
+@inlined
 def _vanish(
     land: Land,
     herd: Herd,
@@ -188,6 +190,7 @@ def _vanish(
     for _ in range(next_below(stream, wide(chunks.creature[row, column, species, COUNT]))):
         slot = wide(chunks.next_slot[slot])
     r, c = wide(herd.cell[slot, 0]), wide(herd.cell[slot, 1])
-    near, _ = nearest_agent(team, chunks, r, c, VANISH_DISTANCE[species] - 1)
+    limit = wide(VANISH_DISTANCE[species]) - 1
+    near, _ = nearest_agent(team.cell, chunks, r, c, limit, ANY)
     if near == NO_AGENT:
         remove_creature(land, herd, slot)

@@ -78,7 +78,7 @@ from primitives.attempt_kernels import (
     sort,
     win,
 )
-from primitives.compile import in_place
+from primitives.compile import in_place, inlined
 from primitives.creature_kernels import (
     ARROW,
     FREE,
@@ -134,7 +134,7 @@ def collect(
 # --- who acts on what ----------------------------------------------------------------------------
 
 
-@in_place
+@inlined
 def _join(
     land: Land,
     herd: Herd,
@@ -161,7 +161,7 @@ def _join(
     return task, slot
 
 
-@in_place
+@inlined
 def faced_target(
     land: Land, herd: Herd, team: Team, table: MacrafterTable, agent: int
 ) -> tuple[int, int]:
@@ -199,7 +199,7 @@ def is_source(table: MacrafterTable, ground: int) -> bool:
     return wide(table.target[ground, AGENTS]) > 0
 
 
-@in_place
+@inlined
 def declared_target(land: Land, herd: Herd, table: MacrafterTable, task: int) -> tuple[int, int]:
     """A declared task, or NO_TASK if it is not open; and the slot of a creature."""
     height, width = land.material.shape
@@ -218,7 +218,7 @@ def declared_target(land: Land, herd: Herd, table: MacrafterTable, task: int) ->
 # --- what comes of it ----------------------------------------------------------------------------
 
 
-@in_place
+@inlined
 def _resolve(
     land: Land,
     herd: Herd,
@@ -260,7 +260,7 @@ def _resolve(
             _score(record, work.key, table, index, kind, first, end)
 
 
-@in_place
+@inlined
 def _open_row(
     line: NDArray[np.int32],
     target: NDArray[np.int32],
@@ -280,7 +280,7 @@ def _open_row(
     line[COLUMN] = column
 
 
-@in_place
+@inlined
 def _count_in_place(land: Land, reach: int, row: int, column: int) -> int:
     """Live agents within `reach` of a cell."""
     count = 0
@@ -291,7 +291,7 @@ def _count_in_place(land: Land, reach: int, row: int, column: int) -> int:
     return count
 
 
-@in_place
+@inlined
 def _count_members(
     team: Team,
     record: Record,
@@ -324,7 +324,7 @@ def _count_members(
     return acting
 
 
-@in_place
+@inlined
 def _fall_short(
     record: Record,
     key: NDArray[np.int64],
@@ -353,7 +353,7 @@ def _settle_acting(
             settle(record, agent, reason if record.part[agent] & CAPABLE else MISSING_TOOL)
 
 
-@in_place
+@inlined
 def _take_source(
     land: Land,
     record: Record,
@@ -373,7 +373,7 @@ def _take_source(
             land.material[line[ROW], line[COLUMN]] = leaves
 
 
-@in_place
+@inlined
 def _eat_plant(herd: Herd, line: NDArray[np.int32], slot: int) -> None:
     """Eat a plant if it is ripe; then it grows anew."""
     is_ripe = herd.timer[slot] > RIPE_AGE
@@ -383,7 +383,7 @@ def _eat_plant(herd: Herd, line: NDArray[np.int32], slot: int) -> None:
         herd.timer[slot] = 0
 
 
-@in_place
+@inlined
 def _hit_creature(
     land: Land,
     herd: Herd,
@@ -407,7 +407,7 @@ def _hit_creature(
         remove_creature(land, herd, slot)
 
 
-@in_place
+@inlined
 def damage_of(team: Team, agent: int) -> int:
     """Damage an agent does to a creature, by its best sword."""
     for i in range(len(SWORD_DAMAGE)):
@@ -416,7 +416,7 @@ def damage_of(team: Team, agent: int) -> int:
     return DAMAGE
 
 
-@in_place
+@inlined
 def _reward(
     team: Team,
     record: Record,
@@ -439,7 +439,7 @@ def _reward(
             win(team.achievements, work.agent, agent, wide(target[ACHIEVEMENT]))
 
 
-@in_place
+@inlined
 def _score(
     record: Record,
     key: NDArray[np.int64],

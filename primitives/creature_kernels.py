@@ -4,12 +4,12 @@ Creatures are walked by slot. Conditions are tested from left to right, and a dr
 when those before it hold.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import in_place, kernel
+from primitives.compile import in_place, inlined, kernel
 from primitives.grid import DIRECTIONS, DOWN, LEFT, RIGHT, UP, is_inside, opposite
 from primitives.rng import next_below, next_uniform
 from primitives.terrain_kernels import (
@@ -48,9 +48,10 @@ FAR = 1 << 30
 FOUR = wide(4)
 """Directions to draw from."""
 
+NEAREST, ANY = cast(bool, np.bool_(False)), cast(bool, np.bool_(True))
+"""What `nearest_agent` is asked for."""
+
 CHUNK = 12
-FEW = 16
-"""Up to this many agents the nearest one is looked for in all of them, beyond it by chunks."""
 
 # --- rules by kind -------------------------------------------------------------------------------
 
@@ -259,81 +260,54 @@ def _start_rule(
 
 @in_place
 def link_agents(team: Team, chunks: Chunks) -> None:
-    """List the live agents by chunk, if there are more than a few."""
-    if len(team.is_alive) > FEW:
-        for agent in range(len(team.is_alive) - 1, -1, -1):
-            if team.is_alive[agent]:
-                row, column = team.cell[agent, 0] // CHUNK, team.cell[agent, 1] // CHUNK
-                chunks.next_agent[agent] = chunks.agent[row, column]
-                chunks.agent[row, column] = agent
+    """List the live agents by chunk."""
+    for agent in range(len(team.is_alive) - 1, -1, -1):
+        if team.is_alive[agent]:
+            row, column = team.cell[agent, 0] // CHUNK, team.cell[agent, 1] // CHUNK
+            chunks.next_agent[agent] = chunks.agent[row, column]
+            chunks.agent[row, column] = agent
 
 
 @in_place
 def unlink_agents(team: Team, chunks: Chunks) -> None:
     """Empty the lists of `link_agents`; nobody has moved since."""
-    if len(team.is_alive) > FEW:
-        for agent in range(len(team.is_alive)):
-            if team.is_alive[agent]:
-                row, column = team.cell[agent, 0] // CHUNK, team.cell[agent, 1] // CHUNK
-                chunks.agent[row, column] = NO_AGENT
+    for agent in range(len(team.is_alive)):
+        if team.is_alive[agent]:
+            row, column = team.cell[agent, 0] // CHUNK, team.cell[agent, 1] // CHUNK
+            chunks.agent[row, column] = NO_AGENT
 
 
 @in_place
-def nearest_agent(team: Team, chunks: Chunks, row: int, column: int, limit: int) -> tuple[int, int]:
+def nearest_agent(
+    cell: NDArray[np.int16], chunks: Chunks, row: int, column: int, limit: int, is_any: bool
+) -> tuple[int, int]:
     """The nearest live agent (ties: the smallest id) and its Manhattan distance.
 
-    (NO_AGENT, FAR) if nobody is within `limit`.
+    (NO_AGENT, FAR) if nobody is within `limit`. is_any: the first one found within it will do.
+    cell: [A, 2] int16, of each agent; chunks: with the live agents linked.
     """
     best, distance = wide(NO_AGENT), limit + 1
-    if len(team.is_alive) <= FEW:
-        for agent in range(len(team.is_alive)):
-            if team.is_alive[agent]:
-                away = abs(team.cell[agent, 0] - row) + abs(team.cell[agent, 1] - column)
-                if away < distance:
-                    best, distance = agent, away
+    top, bottom = max(0, row - limit) // CHUNK, (row + limit) // CHUNK + 1
+    left, right = max(0, column - limit) // CHUNK, (column + limit) // CHUNK + 1
+    bottom, right = min(bottom, chunks.agent.shape[0]), min(right, chunks.agent.shape[1])
+    if (bottom - top) * (right - left) < len(cell):
+        for r in range(top, bottom):
+            for c in range(left, right):
+                agent = wide(chunks.agent[r, c])
+                while agent != NO_AGENT:
+                    away = abs(cell[agent, 0] - row) + abs(cell[agent, 1] - column)
+                    if away < distance or (away == distance and agent < best):
+                        best, distance = agent, away
+                        if is_any:
+                            return best, distance
+                    agent = wide(chunks.next_agent[agent])
     else:
-        ring = wide(0)
-        while _ring_distance(row, column, ring) <= min(distance, limit):
-            best, distance = _search_ring(
-                team.cell, chunks.agent, chunks.next_agent, row, column, ring, best, distance
-            )
-            ring += 1
+        for agent in range(len(cell)):
+            away = abs(cell[agent, 0] - row) + abs(cell[agent, 1] - column)
+            if away < distance and cell[agent, 0] >= 0:
+                best, distance = agent, away
     if best == NO_AGENT:
         return NO_AGENT, FAR
-    return best, distance
-
-
-@in_place
-def _ring_distance(row: int, column: int, ring: int) -> int:
-    """The least distance from a cell to a cell whose chunk is `ring` chunks away."""
-    if ring == 0:
-        return 0
-    up, left = row % CHUNK, column % CHUNK
-    return (ring - 1) * CHUNK + 1 + min(up, CHUNK - 1 - up, left, CHUNK - 1 - left)
-
-
-@in_place
-def _search_ring(
-    cell: NDArray[np.int16],
-    first: NDArray[np.int32],
-    following: NDArray[np.int32],
-    row: int,
-    column: int,
-    ring: int,
-    best: int,
-    distance: int,
-) -> tuple[int, int]:
-    """Improve (best, distance) by the agents of the chunks `ring` chunks away."""
-    middle_row, middle_column = row // CHUNK, column // CHUNK
-    for r in range(max(0, middle_row - ring), min(first.shape[0], middle_row + ring + 1)):
-        stride = 1 if ring == 0 or abs(r - middle_row) == ring else 2 * ring
-        for c in range(middle_column - ring, middle_column + ring + 1, stride):
-            agent = wide(first[r, c]) if 0 <= c < first.shape[1] else NO_AGENT
-            while agent != NO_AGENT:
-                away = abs(cell[agent, 0] - row) + abs(cell[agent, 1] - column)
-                if away < distance or (away == distance and agent < best):
-                    best, distance = agent, away
-                agent = wide(following[agent])
     return best, distance
 
 
@@ -354,16 +328,18 @@ def move_creatures(
 
     active_radius: a creature this far from every live agent rests; 0: none does.
     """
+    sight = wide(SIGHT)
     for slot in range(slots_in_use(herd)):
         kind = wide(herd.kind[slot])
         if kind == NO_CREATURE or herd.born[slot] == step:
             continue
+        row, column = wide(herd.cell[slot, 0]), wide(herd.cell[slot, 1])
         agent, distance = NO_AGENT, FAR
-        if active_radius > 0 or kind in (ZOMBIE, SKELETON):
-            row, column = wide(herd.cell[slot, 0]), wide(herd.cell[slot, 1])
-            limit = max(SIGHT, active_radius - 1)
-            agent, distance = nearest_agent(team, chunks, row, column, limit)
-            if 0 < active_radius <= distance:
+        if kind in (ZOMBIE, SKELETON):
+            agent, distance = nearest_agent(team.cell, chunks, row, column, sight, NEAREST)
+        if 0 < active_radius <= distance:
+            _, away = nearest_agent(team.cell, chunks, row, column, active_radius - 1, ANY)
+            if away >= active_radius:
                 continue
         if kind == COW:
             if chance(stream, COW_STEP):
@@ -394,7 +370,7 @@ def walk(land: Land, herd: Herd, slot: int, direction: int) -> bool:
     return True
 
 
-@in_place
+@inlined
 def _shift(land: Land, herd: Herd, slot: int, row: int, column: int) -> None:
     """Put a creature on another cell, which is free."""
     land.occupant[herd.cell[slot, 0], herd.cell[slot, 1]] = FREE
@@ -403,7 +379,7 @@ def _shift(land: Land, herd: Herd, slot: int, row: int, column: int) -> None:
     land.occupant[row, column] = -(slot + 1)
 
 
-@in_place
+@inlined
 def heading(here: NDArray[np.int16], there: NDArray[np.int16], is_long: bool) -> int:
     """The direction from one cell [2] towards another: along the larger offset (ties: vertical)
     if `is_long`, otherwise along the other; NO_DIRECTION where that offset is 0."""
@@ -417,7 +393,7 @@ def heading(here: NDArray[np.int16], there: NDArray[np.int16], is_long: bool) ->
     return RIGHT if right > 0 else LEFT
 
 
-@in_place
+@inlined
 def _move_zombie(
     land: Land,
     herd: Herd,
@@ -434,8 +410,10 @@ def _move_zombie(
         walk(land, herd, slot, heading(herd.cell[slot], team.cell[agent], is_long))
     else:
         walk(land, herd, slot, next_below(stream, FOUR))
-    row, column = wide(herd.cell[slot, 0]), wide(herd.cell[slot, 1])
-    victim, _ = nearest_agent(team, chunks, row, column, wide(ZOMBIE_REACH))
+    if distance > ZOMBIE_REACH + 1:
+        return
+    row, column, reach = wide(herd.cell[slot, 0]), wide(herd.cell[slot, 1]), wide(ZOMBIE_REACH)
+    victim, _ = nearest_agent(team.cell, chunks, row, column, reach, NEAREST)
     if victim == NO_AGENT:
         return
     if herd.timer[slot] > 0:
@@ -447,7 +425,7 @@ def _move_zombie(
     herd.timer[slot] = ZOMBIE_COOLDOWN
 
 
-@in_place
+@inlined
 def _move_skeleton(
     land: Land,
     herd: Herd,
@@ -473,7 +451,7 @@ def _move_skeleton(
         walk(land, herd, slot, next_below(stream, FOUR))
 
 
-@in_place
+@inlined
 def _shoot(land: Land, herd: Herd, step: int, slot: int, direction: int) -> None:
     """Loose an arrow on the next cell if the reload is over and the cell is free for arrows."""
     row = herd.cell[slot, 0] + DIRECTIONS[direction, 0]
@@ -499,7 +477,7 @@ def _is_open(land: Land, row: int, column: int) -> bool:
     return IS_WALKABLE[ground] or ground in (WATER, LAVA)
 
 
-@in_place
+@inlined
 def _move_arrow(land: Land, herd: Herd, team: Team, slot: int) -> None:
     """Fly on, or hit what is there and vanish; a table or furnace that is hit becomes path."""
     direction = herd.facing[slot]
@@ -524,7 +502,7 @@ def _move_arrow(land: Land, herd: Herd, team: Team, slot: int) -> None:
     remove_creature(land, herd, slot)
 
 
-@in_place
+@inlined
 def _grow_plant(land: Land, herd: Herd, slot: int) -> None:
     """Age; a cow, zombie or skeleton beside it gnaws at it."""
     herd.timer[slot] = min(herd.timer[slot] + 1, RIPE_AGE + 1)

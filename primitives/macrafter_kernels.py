@@ -5,7 +5,7 @@ the start of the step, because nobody moves before them.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ from primitives.attempt_kernels import (
 )
 from primitives.balance_kernels import SPECIES, balance, make_chunks
 from primitives.collect_kernels import collect
-from primitives.compile import in_place, inlined
+from primitives.compile import in_place, inlined, kernel
 from primitives.creature_kernels import (
     FREE,
     HARM_LAVA,
@@ -71,6 +71,7 @@ from primitives.creature_kernels import (
     unlink_agents,
 )
 from primitives.grid import DIRECTIONS, DOWN, LEFT, RIGHT, UP
+from primitives.macrafter_batch import DAY, MacrafterState, state_at, table_at, work_at
 from primitives.recipe_kernels import craft, place
 from primitives.terrain_kernels import IS_WALKABLE, LAVA, Land, is_on_map, wide
 
@@ -83,7 +84,6 @@ RECIPIENT, GIFT, QUANTITY = range(ARGUMENTS)
 """Columns of `arguments`."""
 NOT_GIVEN = -1
 NOWHERE = -1
-DAY = 300
 FULL_SLEEP = 9
 """Energy with which a sleeper wakes and nobody falls asleep."""
 BALANCE_PERIOD = 10
@@ -107,26 +107,6 @@ LEGAL = -1
 ALL_OVER = -2
 
 
-class Sight(NamedTuple):
-    """What observations are made of; arrays of the state.
-
-    material: [B, H, W] uint8. occupant: [B, H, W] int32. creature_kind: [B, K] uint8.
-    agent_cell: [B, A, 2] int16. agent_facing: [B, A] uint8. is_alive, is_asleep: [B, A] bool.
-    inventory: [B, A, I] int16. light: [B] float64. step: [B] int32.
-    """
-
-    material: NDArray[np.uint8]
-    occupant: NDArray[np.int32]
-    creature_kind: NDArray[np.uint8]
-    agent_cell: NDArray[np.int16]
-    agent_facing: NDArray[np.uint8]
-    is_alive: NDArray[np.bool_]
-    is_asleep: NDArray[np.bool_]
-    inventory: NDArray[np.int16]
-    light: NDArray[np.float64]
-    step: NDArray[np.int32]
-
-
 def macrafter_work(agents: int, height: int, width: int, slots: int) -> MacrafterWork:
     """Buffers for worlds of `agents` agents and `slots` creatures on maps of that size."""
     return MacrafterWork(
@@ -139,9 +119,21 @@ def macrafter_work(agents: int, height: int, width: int, slots: int) -> Macrafte
 # --- the step ------------------------------------------------------------------------------------
 
 
-@in_place
+@kernel
+def step_at(
+    at: Any,
+    actions: NDArray[np.int32],
+    declared: NDArray[np.int32],
+    arguments: NDArray[np.int32],
+    rewards: NDArray[np.float32],
+) -> int:
+    """`step_many` of what is behind a handle."""
+    return step_many(state_at(at), work_at(at), table_at(at), actions, declared, arguments, rewards)
+
+
+@inlined
 def step_many(
-    state: Any,
+    state: MacrafterState,
     work: MacrafterWork,
     table: MacrafterTable,
     actions: NDArray[np.int32],
@@ -151,7 +143,6 @@ def step_many(
 ) -> int:
     """Step every world of a batch that goes on; LEGAL, ALL_OVER, or the first bad entry.
 
-    state: the NamedTuple of arrays of `worlds.macrafter.state`.
     actions, declared: [B, A] int32. arguments: [B, A, ARGUMENTS] int32. rewards: [B, A] float32,
     overwritten; 0 in worlds that are over. The entry is the flat index of an action, that plus
     B * A of a declared task, or that plus 2 * B * A of an agent's arguments; then nothing has
@@ -214,7 +205,7 @@ def is_gift(gift: NDArray[np.int32], agents: int, cap: int) -> bool:
 
 @inlined
 def step_one(
-    state: Any,
+    state: MacrafterState,
     w: int,
     work: MacrafterWork,
     table: MacrafterTable,
@@ -343,7 +334,7 @@ def share(
             conclude(record, agent, failure)
 
 
-@in_place
+@inlined
 def _hand_over(
     team: Team, table: MacrafterTable, agent: int, gift: NDArray[np.int32], stock: int
 ) -> tuple[int, int]:
@@ -386,7 +377,7 @@ def move(land: Land, team: Team, record: Record, doing: NDArray[np.int64]) -> No
                 _step_onto(land, team, agent, row, column)
 
 
-@in_place
+@inlined
 def _hindrance(land: Land, row: int, column: int) -> int:
     """Why an agent cannot step onto a cell, or NONE."""
     if not is_on_map(land, row, column):
@@ -397,7 +388,7 @@ def _hindrance(land: Land, row: int, column: int) -> int:
     return NONE if IS_WALKABLE[ground] or ground == LAVA else GROUND
 
 
-@in_place
+@inlined
 def _step_onto(land: Land, team: Team, agent: int, row: int, column: int) -> None:
     land.occupant[team.cell[agent, 0], team.cell[agent, 1]] = FREE
     team.cell[agent, 0] = row
@@ -442,7 +433,7 @@ def needs(team: Team, table: MacrafterTable, last_health: NDArray[np.int16]) -> 
             last_health[agent] = items[HEALTH]
 
 
-@in_place
+@inlined
 def _age(items: NDArray[np.int16], counters: NDArray[np.int16], is_asleep: bool) -> None:
     """One step of an agent's vitals; items [I] and counters [4] int16, in place."""
     rate = ASLEEP_RATE if is_asleep else AWAKE_RATE
@@ -503,7 +494,7 @@ def end(
     return has_living
 
 
-@in_place
+@inlined
 def _die(land: Land, team: Team, agent: int) -> None:
     land.occupant[team.cell[agent, 0], team.cell[agent, 1]] = FREE
     team.cell[agent, :] = NOWHERE
@@ -532,78 +523,98 @@ def see(
             row, column = wide(team.cell[agent, 0]), wide(team.cell[agent, 1])
             first, last = max(0, column - left), min(material.shape[1], column + left + 1)
             for r in range(max(0, row - up), min(material.shape[0], row + up + 1)):
-                for c in range(first, last):
-                    known[agent, r, c] = material[r, c]
+                ground, seen = material[r, first:last], known[agent, r, first:last]
+                for c in range(len(ground)):
+                    seen[c] = ground[c]
 
 
-@in_place
-def look_many(
-    sight: Sight,
+@kernel
+def look_at(
+    at: Any,
+    first: int,
     view: NDArray[np.int16],
     inventory: NDArray[np.int16],
     body: NDArray[np.int32],
 ) -> None:
-    """Write what every agent of a batch observes; the dead see nothing.
+    """`look_many` of what is behind a handle."""
+    look_many(state_at(at), first, view, inventory, body)
+
+
+@inlined
+def look_many(
+    state: MacrafterState,
+    first: int,
+    view: NDArray[np.int16],
+    inventory: NDArray[np.int16],
+    body: NDArray[np.int32],
+) -> None:
+    """Write what A agents of each world of a batch observe, from `first` on; the dead see nothing.
 
     view: [B, A, R, C, 3] int16, material, object code, agent id + 1; centred on the agent.
     inventory: [B, A, I] int16. body: [B, A, 6] int32, row, column, facing, is asleep, light in
     percent, step. All overwritten.
     """
     for w in range(view.shape[0]):
-        land = Land(sight.material[w], sight.occupant[w])
-        light, step = math.floor(PERCENT * sight.light[w]), wide(sight.step[w])
-        for agent in range(view.shape[1]):
-            cell = sight.agent_cell[w, agent]
+        land = Land(state.material[w], state.occupant[w])
+        light, step = math.floor(PERCENT * state.light[w]), wide(state.step[w])
+        for i in range(view.shape[1]):
+            agent = first + i
             for item in range(ITEMS):
-                inventory[w, agent, item] = sight.inventory[w, agent, item]
-            body[w, agent, 0] = cell[0]
-            body[w, agent, 1] = cell[1]
-            body[w, agent, 2] = sight.agent_facing[w, agent]
-            body[w, agent, 3] = sight.is_asleep[w, agent]
-            body[w, agent, 4] = light
-            body[w, agent, 5] = step
-            if sight.is_asleep[w, agent] or not sight.is_alive[w, agent]:
-                view[w, agent, :] = 0
-            if sight.is_asleep[w, agent]:
-                middle = view[w, agent, view.shape[2] // 2, view.shape[3] // 2]
-                row, column = wide(cell[0]), wide(cell[1])
-                _look_at(land, sight.creature_kind[w], row, column, middle)
-            elif sight.is_alive[w, agent]:
-                look(land, sight.creature_kind[w], cell, view[w, agent])
+                inventory[w, i, item] = state.inventory[w, agent, item]
+            body[w, i, 0] = state.agent_cell[w, agent, 0]
+            body[w, i, 1] = state.agent_cell[w, agent, 1]
+            body[w, i, 2] = state.agent_facing[w, agent]
+            body[w, i, 3] = state.is_asleep[w, agent]
+            body[w, i, 4] = light
+            body[w, i, 5] = step
+            is_awake = state.is_alive[w, agent] and not state.is_asleep[w, agent]
+            kind, cell = state.creature_kind[w], state.agent_cell[w, agent]
+            look(land, kind, cell, is_awake, view[w, i])
 
 
-@in_place
+@inlined
 def look(
-    land: Land, kind: NDArray[np.uint8], cell: NDArray[np.int16], view: NDArray[np.int16]
+    land: Land,
+    kind: NDArray[np.uint8],
+    cell: NDArray[np.int16],
+    is_awake: bool,
+    view: NDArray[np.int16],
 ) -> None:
     """Write what is around a cell into `view` [R, C, 3] int16, as in `look_many`.
 
-    kind: [K] uint8, of the creature in each slot.
+    kind: [K] uint8, of the creature in each slot. Who is not awake sees its own cell, if it has
+    one.
     """
     rows, columns, _ = view.shape
-    top, west = cell[0] - rows // 2, cell[1] - columns // 2
     height, width = land.material.shape
-    if top < 0 or west < 0 or top + rows > height or west + columns > width:
+    top, west = cell[0] - rows // 2, cell[1] - columns // 2
+    up, bottom = max(0, -top), min(rows, height - top)
+    left, right = max(0, -west), min(columns, width - west)
+    if not is_awake:
+        up, bottom = rows // 2, rows // 2 + (cell[0] >= 0)
+        left, right = columns // 2, columns // 2 + 1
+    if left > 0 or right < columns or up > 0 or bottom < rows:
         view[:] = 0
-    for r in range(max(0, -top), min(rows, height - top)):
-        for c in range(max(0, -west), min(columns, width - west)):
-            _look_at(land, kind, top + r, west + c, view[r, c])
+    for r in range(up, bottom):
+        ground = land.material[top + r, west + left : west + right]
+        holders = land.occupant[top + r, west + left : west + right]
+        seen = view[r, left:right]
+        for c in range(len(ground)):
+            seen[c, 0] = ground[c]
+            seen[c, 1] = 0
+            seen[c, 2] = 0
+            if holders[c] != FREE:
+                _name(wide(holders[c]), kind, seen[c])
 
 
-@in_place
-def _look_at(
-    land: Land, kind: NDArray[np.uint8], row: int, column: int, seen: NDArray[np.int16]
-) -> None:
-    """Write material, object code and agent id + 1 of a cell into `seen` [3]."""
-    holder = wide(land.occupant[row, column])
-    seen[0] = land.material[row, column]
-    seen[1] = 0
-    seen[2] = 0
+@inlined
+def _name(holder: int, kind: NDArray[np.uint8], seen: NDArray[np.int16]) -> None:
+    """Write object code and agent id + 1 of what stands on a cell into `seen` [3]."""
     if holder > FREE:
         seen[1] = OBJECT_AGENT
         seen[2] = holder
-    elif holder < FREE:
-        seen[1] = OBJECT_AGENT + wide(kind[-holder - 1])
+    else:
+        seen[1] = OBJECT_AGENT + kind[-holder - 1]
 
 
 @in_place
@@ -611,22 +622,17 @@ def sum_up(
     outcome: NDArray[np.uint8],
     reason: NDArray[np.uint8],
     harm: NDArray[np.uint8],
-    row: NDArray[np.int16],
     achievements: NDArray[np.int32],
     facts: NDArray[np.int64],
 ) -> None:
-    """Write outcome, reason, harm, attempt row and the bits of achievements won of each agent.
+    """Pack what an agent is told after a step into one number, for each agent.
 
-    outcome, reason, harm: [A] uint8. row: [A] int16. achievements: [A, 22] int32.
-    facts: [A, 5] int64, overwritten.
+    outcome, reason, harm: [A] uint8. achievements: [A, 22] int32.
+    facts: [A] int64, overwritten: a byte each of outcome, reason and harm, lowest first, then a
+    bit for each achievement won.
     """
     for agent in range(len(outcome)):
-        facts[agent, 0] = outcome[agent]
-        facts[agent, 1] = reason[agent]
-        facts[agent, 2] = harm[agent]
-        facts[agent, 3] = row[agent]
         won = 0
         for number in range(achievements.shape[1]):
-            if achievements[agent, number] > 0:
-                won |= 1 << number
-        facts[agent, 4] = won
+            won |= (achievements[agent, number] > 0) << number
+        facts[agent] = won << 24 | wide(harm[agent]) << 16 | reason[agent] << 8 | outcome[agent]

@@ -70,7 +70,7 @@ from primitives.attempt_kernels import (
     sort,
     win,
 )
-from primitives.compile import in_place
+from primitives.compile import in_place, inlined
 from primitives.creature_kernels import (
     FREE,
     NO_SLOT,
@@ -102,8 +102,12 @@ def craft(
             if recipe[AGENTS] > 1 and station != NO_CELL:
                 count = _gather_at_station(land, record.row, work, recipe, act, station)
             failure = NO_STATION if station == NO_CELL else NONE
-            failure = _judge(team, work.key, recipe, count, failure)
-            _write_row(record, team, work.key, recipe, wide(CRAFT), station, width, count, failure)
+            is_covered = covers(team.inventory, work.key, recipe, count)
+            failure = _judge(failure, count, wide(recipe[AGENTS]), is_covered)
+            index = new_row(record)
+            line = record.attempts[index]
+            _write_row(line, recipe, wide(CRAFT), station, width, count, is_covered, failure)
+            _settle_group(record, work.key, index, count)
             if failure == NONE:
                 _pay(team, work, recipe, count)
                 for i in range(count):
@@ -116,17 +120,19 @@ def find_station(
 ) -> int:
     """The first cell of the last-named station around a cell; NO_CELL if a station is missing."""
     height, width = material.shape
+    left, right = max(0, column - 1), min(width, column + 2)
     found, has_other = NO_CELL, recipe[STATION] == recipe[LAST_STATION]
     for r in range(max(0, row - 1), min(height, row + 2)):
-        for c in range(max(0, column - 1), min(width, column + 2)):
-            if material[r, c] == recipe[LAST_STATION] and found == NO_CELL:
-                found = r * width + c
-            if material[r, c] == recipe[STATION]:
+        around = material[r, left:right]
+        for c in range(len(around)):
+            if around[c] == recipe[LAST_STATION] and found == NO_CELL:
+                found = r * width + left + c
+            if around[c] == recipe[STATION]:
                 has_other = True
     return found if has_other else NO_CELL
 
 
-@in_place
+@inlined
 def _gather_at_station(
     land: Land,
     row_of: NDArray[np.int16],
@@ -181,17 +187,21 @@ def place(
                 failure = _obstacle(land, recipe, row, column)
                 if recipe[AGENTS] > 1:
                     count = _gather_at_cell(land, team.facing, work, act, row, column)
-            failure = _judge(team, work.key, recipe, count, failure)
+            is_covered = covers(team.inventory, work.key, recipe, count)
+            failure = _judge(failure, count, wide(recipe[AGENTS]), is_covered)
             if failure == NONE and recipe[PUTS] == PUTS_PLANT and free_slot(herd) == NO_SLOT:
                 failure = NO_ROOM
-            _write_row(record, team, work.key, recipe, wide(PUT), cell, width, count, failure)
+            index = new_row(record)
+            line = record.attempts[index]
+            _write_row(line, recipe, wide(PUT), cell, width, count, is_covered, failure)
+            _settle_group(record, work.key, index, count)
             if failure == NONE:
                 _pay(team, work, recipe, count)
                 health = wide(table.target[MATERIALS + PLANT, FULL_HEALTH])
                 _put(land, herd, wide(recipe[PUTS]), row, column, health, step)
 
 
-@in_place
+@inlined
 def _obstacle(land: Land, recipe: NDArray[np.int32], row: int, column: int) -> int:
     """Why nothing can be put on a cell as it is now, or NONE."""
     if land.occupant[row, column] != FREE:
@@ -201,7 +211,7 @@ def _obstacle(land: Land, recipe: NDArray[np.int32], row: int, column: int) -> i
     return NONE
 
 
-@in_place
+@inlined
 def _gather_at_cell(
     land: Land,
     facing: NDArray[np.uint8],
@@ -224,7 +234,7 @@ def _gather_at_cell(
     return count
 
 
-@in_place
+@inlined
 def _put(land: Land, herd: Herd, puts: int, row: int, column: int, health: int, step: int) -> None:
     """Let the object of a recipe appear."""
     if puts == PUTS_PLANT:
@@ -236,14 +246,12 @@ def _put(land: Land, herd: Herd, puts: int, row: int, column: int, health: int, 
 # --- both ----------------------------------------------------------------------------------------
 
 
-@in_place
-def _judge(
-    team: Team, key: NDArray[np.int64], recipe: NDArray[np.int32], count: int, failure: int
-) -> int:
-    """Why the members `key[:count]` fail, or NONE; `failure` is what already stands against it."""
-    if failure == NONE and count < recipe[AGENTS]:
+@inlined
+def _judge(failure: int, count: int, need: int, is_covered: bool) -> int:
+    """Why `count` members fail, or NONE; `failure` is what already stands against it."""
+    if failure == NONE and count < need:
         return TOO_FEW_PARTICIPANTS
-    if failure == NONE and not covers(team.inventory, key, recipe, count):
+    if failure == NONE and not is_covered:
         return MISSING_ITEMS
     return failure
 
@@ -263,25 +271,22 @@ def covers(
     return True
 
 
-@in_place
+@inlined
 def _write_row(
-    record: Record,
-    team: Team,
-    key: NDArray[np.int64],
+    line: NDArray[np.int32],
     recipe: NDArray[np.int32],
     action: int,
     cell: int,
     width: int,
     count: int,
+    is_covered: bool,
     failure: int,
 ) -> None:
-    """Write the row and the outcomes of the members `key[:count]`.
+    """Write the row of a group of `count` members.
 
     cell: flat station or target of a map of `width` columns, NO_CELL without one.
     """
-    is_near, is_covered = failure != NO_STATION, covers(team.inventory, key, recipe, count)
-    index = new_row(record)
-    line = record.attempts[index]
+    is_near = failure != NO_STATION
     line[TASK] = cell
     line[NEED] = recipe[AGENTS]
     line[DEPENDENCY_NEED] = recipe[AGENTS]
@@ -299,14 +304,26 @@ def _write_row(
     line[ITEM] = recipe[THING]
     line[ROW] = cell // width if cell != NO_CELL else NO_CELL
     line[COLUMN] = cell % width if cell != NO_CELL else NO_CELL
-    part = ACTING | (NEAR if is_near else 0) | (CAPABLE if is_covered else 0)
+
+
+@inlined
+def _settle_group(record: Record, key: NDArray[np.int64], index: int, count: int) -> None:
+    """Write the part and the outcome of the members `key[:count]` of a row."""
+    line = record.attempts[index]
+    part = ACTING
+    if line[SPATIAL] > 0:
+        part |= NEAR
+    if line[DEPENDENCY] > 0:
+        part |= CAPABLE
+    if line[REASON] == SUCCESS:
+        part |= CREDITED
     for i in range(count):
         record.row[key[i]] = index
-        record.part[key[i]] = part | (CREDITED if failure == NONE else 0)
+        record.part[key[i]] = part
         settle(record, key[i], wide(line[REASON]))
 
 
-@in_place
+@inlined
 def _pay(team: Team, work: MacrafterWork, recipe: NDArray[np.int32], count: int) -> None:
     """Take one cost from the members `work.key[:count]` in id order; all of them win."""
     for item in range(VITALS, ITEMS):

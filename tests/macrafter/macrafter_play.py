@@ -14,6 +14,7 @@ from worlds.macrafter.state import (
     MATERIALS,
     OUTCOMES,
     REASONS,
+    allocate,
 )
 from worlds.macrafter.table import load_table
 
@@ -93,14 +94,10 @@ def _add_agents(generator, state, config):
     more = config.agents - state.agent_cell.shape[1]
     free = np.argwhere((state.material[0] == 2) & (state.occupant[0] == 0))
     cells = generator.permutation(free)[:more]
-    grown = state
-    for name in ("agent_cell", "agent_facing", "is_alive", "is_asleep", "inventory",
-                 "last_health", "counters", "achievements", "known", "is_terminated",
-                 "agent_outcome", "agent_reason", "agent_harm", "share_amount", "attempts",
-                 "attempt_score", "agent_attempt", "agent_part"):  # fmt: skip
-        array = getattr(grown, name)
-        extra = np.repeat(array[:, :1], more, axis=1)
-        grown = grown._replace(**{name: np.concatenate([array, extra], axis=1)})
+    grown = allocate(1, config.agents, *state.material.shape[1:])
+    for new, old in zip(grown, state, strict=True):
+        part = tuple(slice(0, size) for size in old.shape)
+        new[part] = old
     for agent, cell in enumerate(cells, start=config.agents - more):
         grown.agent_cell[0, agent] = cell
         grown.occupant[0][tuple(cell)] = agent + 1

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from primitives import attempt_kernels as codes
 from primitives.attempt_kernels import MacrafterTable
 from primitives.creature_kernels import KINDS
-from primitives.macrafter_kernels import DAY
+from primitives.macrafter_batch import DAY
 from primitives.terrain_kernels import MATERIALS as MATERIAL_COUNT
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.state import (

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from primitives.macrafter_kernels import sum_up
-from worlds.api import NO_ATTEMPT, AgentId, Json, Stepped
+from worlds.api import NO_ATTEMPT, AgentId, AttemptColumn, AttemptResult, Json, Stepped
 from worlds.errors import ConfigError
 from worlds.macrafter.config import MacrafterConfig, configure
 from worlds.macrafter.generate import check_seed, from_drawing, to_drawing
-from worlds.macrafter.reports import attempt, harms, object_codes
+from worlds.macrafter.reports import harms, object_codes, task_name, unmet
 from worlds.macrafter.rules import BODY_COLUMNS, VIEW_LAYERS, MacrafterRules
 from worlds.macrafter.state import (
     ACHIEVEMENTS,
     ACTIONS,
+    ITEM,
     ITEMS,
     OUTCOMES,
     REASONS,
@@ -31,8 +31,10 @@ from worlds.parallel import Box
 __all__ = ["MacrafterPort", "build"]
 
 NAME = "macrafter_v1"
-FACTS = 5
-"""Columns of `sum_up`."""
+COUNTS = ("need", "participation", "spatial", "temporal", "dependency", "dependency_need")
+"""Counts of an attempt row in an agent's info, in the order of the columns."""
+MOST_PATTERNS = 16_384
+"""Infos and rows that are kept to be copied; beyond it they are made anew."""
 INT16 = np.iinfo(np.int16)
 INT32 = np.iinfo(np.int32)
 
@@ -65,8 +67,9 @@ class MacrafterPort:
             "self": Box(-1, INT32.max, (BODY_COLUMNS,), np.int32),
         }
         self._lowered = tuple(self.table.lowered)
-        self._facts = np.zeros((config.agents, FACTS), np.int64)
-        self._patterns: dict[tuple[int, int, int], dict[str, Json]] = {}
+        self._facts = np.zeros(config.agents, np.int64)
+        self._patterns: dict[int, dict[str, Json]] = {}
+        self._rows: dict[tuple[int, ...], dict[str, Json]] = {}
 
     def play(
         self, state: MacrafterState, commands: NDArray[np.int32]
@@ -94,59 +97,66 @@ class MacrafterPort:
 
     def infos(self, state: MacrafterState, agents: Sequence[AgentId]) -> list[dict[str, Json]]:
         """Outcome, reason, attempt row, harm, score, achievements and lowered requirements."""
-        facts, score = self._facts, float(state.score[0])
         sum_up(
             state.agent_outcome[0],
             state.agent_reason[0],
             state.agent_harm[0],
-            state.agent_attempt[0],
             state.achievements[0],
-            facts,
+            self._facts,
         )
-        rows = facts.tolist()
-        attempts: dict[int, dict[str, Json]] = {}
-        infos = []
-        for agent in agents:
-            outcome, reason, harm, row, won = rows[agent]
-            info = self._pattern(outcome, reason, harm).copy()
+        facts, score = self._facts.tolist(), float(state.score[0])
+        infos = [self._info(facts[agent]) for agent in agents]
+        for info in infos:
             info["score"] = score
-            info["achievements"] = _achievements(won)
-            if row != NO_ATTEMPT:
-                if row not in attempts:
-                    attempts[row] = self._attempt(state, row)
-                info["attempt"] = attempts[row].copy()
-            infos.append(info)
+        if state.attempt_count[0] > 0:
+            rows = state.agent_attempt[0].tolist()
+            attempts = self._attempts(state)
+            for agent, info in zip(agents, infos, strict=True):
+                if rows[agent] != NO_ATTEMPT:
+                    info["attempt"] = attempts[rows[agent]].copy()
         return infos
 
-    def _pattern(self, outcome: int, reason: int, harm: int) -> dict[str, Json]:
-        """The part of an info that agents have in common."""
-        key = (outcome, reason, harm)
-        if key not in self._patterns:
-            self._patterns[key] = {
-                "outcome": OUTCOMES[outcome],
+    def _info(self, facts: int) -> dict[str, Json]:
+        """An info of the packed `facts` of `sum_up`, without score and attempt."""
+        pattern = self._patterns.get(facts)
+        if pattern is None:
+            if len(self._patterns) >= MOST_PATTERNS:
+                self._patterns.clear()
+            reason, won = facts >> 8 & 255, facts >> 24
+            pattern = self._patterns[facts] = {
+                "outcome": OUTCOMES[facts & 255],
                 "reason": REASONS[reason] if reason else None,
                 "attempt": None,
-                "harm": harms(harm),
+                "harm": harms(facts >> 16 & 255),
+                "score": 0.0,
+                "achievements": tuple(n for i, n in enumerate(ACHIEVEMENTS) if won >> i & 1),
                 "lowered": self._lowered,
             }
-        return self._patterns[key]
+        return pattern.copy()
 
-    def _attempt(self, state: MacrafterState, row: int) -> dict[str, Json]:
-        """An attempt row as a learner reads it."""
-        entry = attempt(state, self.table, row)
-        return {
-            "task": entry.task,
-            "need": entry.need,
-            "participation": entry.participation,
-            "spatial": entry.spatial,
-            "temporal": entry.temporal,
-            "dependency": entry.dependency,
-            "dependency_need": entry.dependency_need,
-            "members": len(entry.members),
-            "result": entry.result,
-            "reason": entry.reason,
-            "unmet": entry.unmet,
-        }
+    def _attempts(self, state: MacrafterState) -> list[dict[str, Json]]:
+        """The attempt rows as a learner reads them."""
+        height, width = state.material.shape[1:]
+        rows = state.attempts[0, : int(state.attempt_count[0])].tolist()
+        return [self._attempt(row, height * width) for row in rows]
+
+    def _attempt(self, row: list[int], cells: int) -> dict[str, Json]:
+        key = tuple(row[AttemptColumn.NEED : ITEM + 1])
+        pattern = self._rows.get(key)
+        if pattern is None:
+            if len(self._rows) >= MOST_PATTERNS:
+                self._rows.clear()
+            pattern = self._rows[key] = {
+                "task": "",
+                **dict(zip(COUNTS, row[AttemptColumn.NEED :], strict=False)),
+                "members": row[AttemptColumn.MEMBERS],
+                "result": AttemptResult.NAMES[row[AttemptColumn.RESULT]],
+                "reason": REASONS[row[AttemptColumn.REASON]],
+                "unmet": unmet(row),
+            }
+        attempt = pattern.copy()
+        attempt["task"] = task_name(self.table, row, cells)
+        return attempt
 
     def draw(self, drawing: str, seed: int) -> MacrafterState:
         """A drawn start state with the map size and agents of the config."""
@@ -167,9 +177,3 @@ class MacrafterPort:
     def board(self, state: MacrafterState) -> NDArray[np.int16]:
         """[H, W, 2] int16, material and object code of each cell."""
         return np.stack([state.material[0], object_codes(state)], axis=2).astype(np.int16)
-
-
-@lru_cache(maxsize=4096)
-def _achievements(won: int) -> tuple[str, ...]:
-    """Names of achievements, from their bits."""
-    return tuple(name for number, name in enumerate(ACHIEVEMENTS) if won >> number & 1)

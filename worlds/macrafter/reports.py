@@ -36,14 +36,23 @@ from worlds.macrafter.state import (
     ROW,
     THINGS,
     MacrafterState,
-    cell_id,
     creature_id,
 )
 from worlds.macrafter.table import Table
 
-__all__ = ["attempt", "frame", "harms", "legend", "object_codes", "report"]
+__all__ = [
+    "attempt",
+    "frame",
+    "harms",
+    "legend",
+    "object_codes",
+    "report",
+    "task_name",
+    "unmet",
+]
 
-CONSTRAINTS = ("participation", "spatial", "temporal", "dependency")
+CONSTRAINTS = ("participation", "spatial", "temporal")
+DEPENDENCY = "dependency"
 PASSAGE = "passage"
 PERCENT = 100
 
@@ -67,9 +76,10 @@ def attempt(state: MacrafterState, table: Table, row: int) -> Attempt:
     line = state.attempts[0, row].tolist()
     thing, result = THINGS[line[ITEM]], line[AttemptColumn.RESULT]
     counts = line[AttemptColumn.PARTICIPATION : AttemptColumn.DEPENDENCY + 1]
+    cells = state.material.shape[1] * state.material.shape[2]
     cell = None if line[ROW] == NO_CELL else [line[ROW], line[COLUMN]]
     return Attempt(
-        task=_task_name(state, table, line),
+        task=task_name(table, line, cells),
         kind=thing,
         action=ATTEMPT_ACTIONS[line[ACTION]],
         need=line[AttemptColumn.NEED],
@@ -82,22 +92,25 @@ def attempt(state: MacrafterState, table: Table, row: int) -> Attempt:
         in_place=line[AttemptColumn.IN_PLACE],
         result=AttemptResult.NAMES[result],
         reason=REASONS[line[AttemptColumn.REASON]],
-        unmet=_unmet(line, counts, result),
+        unmet=unmet(line),
         is_counted=_is_counted(table, line),
         extra={"item": thing, "cell": cell},
     )
 
 
-def _task_name(state: MacrafterState, table: Table, line: list[int]) -> str:
-    """Text id of a row's task: `coal@31,41`, `cow_12`, `wood_pickaxe@3,4`, `table`."""
+def task_name(table: Table, line: list[int], cells: int) -> str:
+    """Text id of a row's task: `coal@31,41`, `cow_12`, `wood_pickaxe@3,4`, `table`.
+
+    line: columns of the row. cells: number of cells of the map.
+    """
     thing = THINGS[line[ITEM]]
     if line[ACTION] == FROM_CREATURE:
-        cells = state.material.shape[1] * state.material.shape[2]
         return creature_id(thing, line[AttemptColumn.TASK] - cells)
     if line[ROW] == NO_CELL:
         return thing
-    source = table.source_of(thing) if line[ACTION] == FROM_CELL else None
-    return cell_id(source.source if source else thing, (line[ROW], line[COLUMN]))
+    if line[ACTION] == FROM_CELL:
+        thing = table.sources[thing]
+    return f"{thing}@{line[ROW]},{line[COLUMN]}"
 
 
 def _members(state: MacrafterState, row: int) -> tuple[tuple[int, int], ...]:
@@ -105,18 +118,25 @@ def _members(state: MacrafterState, row: int) -> tuple[tuple[int, int], ...]:
     return tuple((agent, int(state.agent_part[0, agent])) for agent in ids)
 
 
-def _unmet(line: list[int], counts: list[int], result: int) -> tuple[str, ...]:
-    need = line[AttemptColumn.NEED]
-    needs = (need, need, need, line[AttemptColumn.DEPENDENCY_NEED])
-    unmet = [
-        name for name, count, least in zip(CONSTRAINTS, counts, needs, strict=True) if count < least
+def unmet(line: list[int]) -> tuple[str, ...]:
+    """The unsatisfied constraints of a row, in the order of its columns, then the passage."""
+    need, least = line[AttemptColumn.NEED], line[AttemptColumn.DEPENDENCY_NEED]
+    missing = [
+        name
+        for name, count in zip(CONSTRAINTS, line[AttemptColumn.PARTICIPATION :], strict=False)
+        if count < need
     ]
-    return (*unmet, *([PASSAGE] if result == AttemptResult.BLOCKED else []))
+    if line[AttemptColumn.DEPENDENCY] < least:
+        missing.append(DEPENDENCY)
+    if line[AttemptColumn.RESULT] == AttemptResult.BLOCKED:
+        missing.append(PASSAGE)
+    return tuple(missing)
 
 
 def _is_counted(table: Table, line: list[int]) -> bool:
-    source = table.source_of(THINGS[line[ITEM]]) if line[ACTION] == FROM_CELL else None
-    return source is not None and source.base_score > 0
+    if line[ACTION] != FROM_CELL:
+        return False
+    return table.collect[table.sources[THINGS[line[ITEM]]]].base_score > 0
 
 
 def _points(state: MacrafterState, attempts: tuple[Attempt, ...]) -> tuple[Points, ...]:

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from primitives import macrafter_kernels as kernels
 from primitives.attempt_kernels import MacrafterWork
-from primitives.macrafter_kernels import Sight
+from primitives.macrafter_batch import handle_of
 from worlds.api import NO_TASK, AgentId, Json, Report, Stepped
 from worlds.errors import IllegalAction, LayoutError
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.generate import start
 from worlds.macrafter.numbers import table_numbers
 from worlds.macrafter.reports import frame, legend, report
-from worlds.macrafter.state import ACTIONS, ITEMS, MacrafterState
+from worlds.macrafter.state import ACTIONS, ITEMS, MacrafterState, check_layout
 from worlds.macrafter.table import Table
 
 __all__ = ["MacrafterRules"]
@@ -35,6 +35,8 @@ class MacrafterRules:
         self.argument_count = kernels.ARGUMENTS
         self.legend: Json = legend()
         self._numbers = table_numbers(config, table)
+        self._bound: MacrafterState | None = None
+        self._handle: Any = None
         self._size: tuple[int, ...] = ()
         self._work: MacrafterWork
         self._undeclared: NDArray[np.int32]
@@ -76,15 +78,13 @@ class MacrafterRules:
         arguments: NDArray[np.int32] | None = None,
     ) -> Stepped:
         """`step` for arrays whose layout is known to be right. Raises IllegalAction."""
-        self._fit(state)
+        self._bind(state)
         if declared is None:
             declared = self._undeclared
         if arguments is None:
             arguments = self._not_given
         rewards = np.empty(state.agent_part.shape, np.float32)
-        fault = kernels.step_many(
-            state, self._work, self._numbers, actions, declared, arguments, rewards
-        )
+        fault = kernels.step_at(self._handle, actions, declared, arguments, rewards)
         if fault != kernels.LEGAL:
             raise IllegalAction(self._complaint(fault, actions, declared, arguments))
         return Stepped(rewards, state.is_terminated.copy(), state.is_truncated.copy())
@@ -100,8 +100,11 @@ class MacrafterRules:
             return MacrafterState._make(array.copy() for array in state)
         return MacrafterState._make(np.repeat(array, copies, axis=0) for array in state)
 
-    def _fit(self, state: MacrafterState) -> None:
-        """Make the buffers anew when a batch or a drawn world has another size."""
+    def _bind(self, state: MacrafterState) -> None:
+        """Take note of a state that was not the last one: its size, and where its arrays are."""
+        if state is self._bound:
+            return
+        check_layout(state)
         worlds, agents, height, width = *state.agent_part.shape, *state.material.shape[1:]
         if (worlds, agents, height, width) != self._size:
             self._size = worlds, agents, height, width
@@ -110,6 +113,8 @@ class MacrafterRules:
             self._undeclared = np.full((worlds, agents), NO_TASK, np.int32)
             shape = (worlds, agents, self.argument_count)
             self._not_given = np.full(shape, kernels.NOT_GIVEN, np.int32)
+        self._bound = state
+        self._handle = handle_of(state, self._work, self._numbers)
 
     def _complaint(
         self,
@@ -148,35 +153,20 @@ class MacrafterRules:
         `view` [R, C, 3] int16, material, object code, agent id + 1; `inventory` [I] int16;
         `self` [6] int32, row, column, facing, is asleep, light in percent, step.
         """
-        own = slice(agent, agent + 1)
-        alone = state._replace(
-            agent_cell=state.agent_cell[:, own],
-            agent_facing=state.agent_facing[:, own],
-            is_alive=state.is_alive[:, own],
-            is_asleep=state.is_asleep[:, own],
-            inventory=state.inventory[:, own],
-        )
-        return {name: array[0, 0] for name, array in self.observe_all(alone).items()}
+        return {name: array[0, 0] for name, array in self._look(state, agent, 1).items()}
 
     def observe_all(self, state: MacrafterState) -> dict[str, NDArray[Any]]:
         """What every agent of a batch observes: the arrays of `observe` with [B, A] in front."""
-        team = state.agent_cell.shape[:2]
+        return self._look(state, 0, state.agent_part.shape[1])
+
+    def _look(self, state: MacrafterState, first: int, count: int) -> dict[str, NDArray[Any]]:
+        """What `count` agents from `first` on observe."""
+        team = (len(state.step), count)
         view = np.empty((*team, *self.config.view, VIEW_LAYERS), np.int16)
         inventory = np.empty((*team, len(ITEMS)), np.int16)
         body = np.empty((*team, BODY_COLUMNS), np.int32)
-        sight = Sight(
-            state.material,
-            state.occupant,
-            state.creature_kind,
-            state.agent_cell,
-            state.agent_facing,
-            state.is_alive,
-            state.is_asleep,
-            state.inventory,
-            state.light,
-            state.step,
-        )
-        kernels.look_many(sight, view, inventory, body)
+        self._bind(state)
+        kernels.look_at(self._handle, first, view, inventory, body)
         return {"view": view, "inventory": inventory, "self": body}
 
     def report(self, state: MacrafterState) -> Report:

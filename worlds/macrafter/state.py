@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from primitives.grid import DIRECTION_NAMES
+from primitives.macrafter_batch import MacrafterState
 from worlds.api import NO_ATTEMPT, AttemptColumn, Cell
+from worlds.errors import LayoutError
 
 __all__ = [
     "ACHIEVEMENTS",
@@ -40,6 +41,7 @@ __all__ = [
     "MacrafterState",
     "allocate",
     "cell_id",
+    "check_layout",
     "creature_id",
     "creature_slots",
     "is_over",
@@ -205,128 +207,84 @@ LEAST_SLOTS = 64
 CELLS_PER_SLOT = 8
 
 
-class MacrafterState(NamedTuple):
-    """A batch of B worlds of H x W cells with A agents, K creature slots and I items.
-
-    stream: [B, 2] uint64, key and counter.
-    step: [B] int32, steps taken.
-    light: [B] float64, daylight in 0..1.
-    material: [B, H, W] uint8, index of MATERIALS.
-    occupant: [B, H, W] int32, 0 free, a + 1 agent a, -(k + 1) the creature in slot k.
-    agent_cell: [B, A, 2] int16, (row, column); (NOWHERE, NOWHERE) once dead.
-    agent_facing: [B, A] uint8, index of FACINGS.
-    is_alive, is_asleep: [B, A] bool.
-    inventory: [B, A, I] int16, units by index of ITEMS.
-    last_health: [B, A] int16, health after the last stage `needs`.
-    counters: [B, A, 4] int16, hunger, thirst (half steps), fatigue (steps), recovery (half steps).
-    achievements: [B, A, 22] int32, times by index of ACHIEVEMENTS.
-    creature_kind: [B, K] uint8, index of CREATURES; 0 is a free slot.
-    creature_cell: [B, K, 2] int16, (row, column).
-    creature_health: [B, K] int16.
-    creature_timer: [B, K] int16, zombie cooldown, skeleton reload, plant age (stops at 301).
-    creature_facing: [B, K] uint8, index of FACINGS; where an arrow flies, else the last step.
-    creature_serial: [B, K] int32, number of the creature for the whole episode.
-    creature_born: [B, K] int32, step of birth; -1 at generation.
-    next_serial: [B] int32. New creatures take the lowest free slot, so every slot in use is
-        below it.
-    known: [B, A, H, W] uint8, material last seen there by the agent, 0 never seen.
-    score: [B] float64, team score.
-    is_terminated: [B, A] bool, dead.
-    is_truncated: [B] bool, out of steps with somebody alive.
-    agent_outcome, agent_reason: [B, A] uint8, indices of OUTCOMES and REASONS.
-    agent_harm: [B, A] uint8, bits in the order of HARMS.
-    share_amount: [B, A] int16, units given in the last step.
-    attempt_count: [B] int16, rows of `attempts` in use.
-    attempts: [B, A, 15] int32, one row a task; the columns every world shares, then ACTION,
-        ITEM (index of THINGS), ROW, COLUMN.
-    attempt_score: [B, A] float64, score of the row's event.
-    agent_attempt: [B, A] int16, row of the agent or NO_ATTEMPT.
-    agent_part: [B, A] uint8, bits of Part; 0 without a row.
-    """
-
-    stream: NDArray[np.uint64]
-    step: NDArray[np.int32]
-    light: NDArray[np.float64]
-    material: NDArray[np.uint8]
-    occupant: NDArray[np.int32]
-    agent_cell: NDArray[np.int16]
-    agent_facing: NDArray[np.uint8]
-    is_alive: NDArray[np.bool_]
-    is_asleep: NDArray[np.bool_]
-    inventory: NDArray[np.int16]
-    last_health: NDArray[np.int16]
-    counters: NDArray[np.int16]
-    achievements: NDArray[np.int32]
-    creature_kind: NDArray[np.uint8]
-    creature_cell: NDArray[np.int16]
-    creature_health: NDArray[np.int16]
-    creature_timer: NDArray[np.int16]
-    creature_facing: NDArray[np.uint8]
-    creature_serial: NDArray[np.int32]
-    creature_born: NDArray[np.int32]
-    next_serial: NDArray[np.int32]
-    known: NDArray[np.uint8]
-    score: NDArray[np.float64]
-    is_terminated: NDArray[np.bool_]
-    is_truncated: NDArray[np.bool_]
-    agent_outcome: NDArray[np.uint8]
-    agent_reason: NDArray[np.uint8]
-    agent_harm: NDArray[np.uint8]
-    share_amount: NDArray[np.int16]
-    attempt_count: NDArray[np.int16]
-    attempts: NDArray[np.int32]
-    attempt_score: NDArray[np.float64]
-    agent_attempt: NDArray[np.int16]
-    agent_part: NDArray[np.uint8]
-
-
 def creature_slots(height: int, width: int, agents: int) -> int:
     """How many creatures a map can hold."""
     return max(LEAST_SLOTS, -(-height * width // CELLS_PER_SLOT)) + agents
 
 
+_LAYOUT: Mapping[str, tuple[str, type[np.generic]]] = {
+    "stream": ("B 2", np.uint64),
+    "step": ("B", np.int32),
+    "light": ("B", np.float64),
+    "material": ("B H W", np.uint8),
+    "occupant": ("B H W", np.int32),
+    "agent_cell": ("B A 2", np.int16),
+    "agent_facing": ("B A", np.uint8),
+    "is_alive": ("B A", np.bool_),
+    "is_asleep": ("B A", np.bool_),
+    "inventory": ("B A I", np.int16),
+    "last_health": ("B A", np.int16),
+    "counters": ("B A 4", np.int16),
+    "achievements": ("B A 22", np.int32),
+    "creature_kind": ("B K", np.uint8),
+    "creature_cell": ("B K 2", np.int16),
+    "creature_health": ("B K", np.int16),
+    "creature_timer": ("B K", np.int16),
+    "creature_facing": ("B K", np.uint8),
+    "creature_serial": ("B K", np.int32),
+    "creature_born": ("B K", np.int32),
+    "next_serial": ("B", np.int32),
+    "known": ("B A H W", np.uint8),
+    "score": ("B", np.float64),
+    "is_terminated": ("B A", np.bool_),
+    "is_truncated": ("B", np.bool_),
+    "agent_outcome": ("B A", np.uint8),
+    "agent_reason": ("B A", np.uint8),
+    "agent_harm": ("B A", np.uint8),
+    "share_amount": ("B A", np.int16),
+    "attempt_count": ("B", np.int16),
+    "attempts": ("B A 15", np.int32),
+    "attempt_score": ("B A", np.float64),
+    "agent_attempt": ("B A", np.int16),
+    "agent_part": ("B A", np.uint8),
+}
+"""Shape and dtype of each array; letters as in MacrafterState."""
+
+
+def _layout(
+    worlds: int, agents: int, height: int, width: int
+) -> Iterator[tuple[str, tuple[int, ...], type[np.generic]]]:
+    sizes = {"B": worlds, "A": agents, "H": height, "W": width, "I": len(ITEMS)}
+    sizes["K"] = creature_slots(height, width, agents)
+    for name, (letters, dtype) in _LAYOUT.items():
+        yield name, tuple(sizes.get(part) or int(part) for part in letters.split()), dtype
+
+
 def allocate(worlds: int, agents: int, height: int, width: int) -> MacrafterState:
     """An empty batch: no material, nobody on the map, full vitals, no step taken."""
-    slots = creature_slots(height, width, agents)
-    teams, crowds, maps = (worlds, agents), (worlds, slots), (worlds, height, width)
-    inventory = np.zeros((*teams, len(ITEMS)), np.int16)
-    inventory[:, :, : len(VITALS)] = VITAL_CAP
-    return MacrafterState(
-        stream=np.zeros((worlds, 2), np.uint64),
-        step=np.zeros(worlds, np.int32),
-        light=np.ones(worlds, np.float64),
-        material=np.zeros(maps, np.uint8),
-        occupant=np.zeros(maps, np.int32),
-        agent_cell=np.full((*teams, 2), NOWHERE, np.int16),
-        agent_facing=np.full(teams, FACINGS.index("down"), np.uint8),
-        is_alive=np.ones(teams, np.bool_),
-        is_asleep=np.zeros(teams, np.bool_),
-        inventory=inventory,
-        last_health=np.full(teams, VITAL_CAP, np.int16),
-        counters=np.zeros((*teams, 4), np.int16),
-        achievements=np.zeros((*teams, len(ACHIEVEMENTS)), np.int32),
-        creature_kind=np.zeros(crowds, np.uint8),
-        creature_cell=np.zeros((*crowds, 2), np.int16),
-        creature_health=np.zeros(crowds, np.int16),
-        creature_timer=np.zeros(crowds, np.int16),
-        creature_facing=np.zeros(crowds, np.uint8),
-        creature_serial=np.zeros(crowds, np.int32),
-        creature_born=np.zeros(crowds, np.int32),
-        next_serial=np.zeros(worlds, np.int32),
-        known=np.zeros((*teams, height, width), np.uint8),
-        score=np.zeros(worlds, np.float64),
-        is_terminated=np.zeros(teams, np.bool_),
-        is_truncated=np.zeros(worlds, np.bool_),
-        agent_outcome=np.zeros(teams, np.uint8),
-        agent_reason=np.zeros(teams, np.uint8),
-        agent_harm=np.zeros(teams, np.uint8),
-        share_amount=np.zeros(teams, np.int16),
-        attempt_count=np.zeros(worlds, np.int16),
-        attempts=np.zeros((*teams, ATTEMPT_COLUMNS), np.int32),
-        attempt_score=np.zeros(teams, np.float64),
-        agent_attempt=np.full(teams, NO_ATTEMPT, np.int16),
-        agent_part=np.zeros(teams, np.uint8),
+    state = MacrafterState._make(
+        np.zeros(shape, dtype) for _, shape, dtype in _layout(worlds, agents, height, width)
     )
+    state.light[:] = 1.0
+    state.agent_cell[:] = NOWHERE
+    state.agent_facing[:] = FACINGS.index("down")
+    state.is_alive[:] = True
+    state.inventory[:, :, : len(VITALS)] = VITAL_CAP
+    state.last_health[:] = VITAL_CAP
+    state.agent_attempt[:] = NO_ATTEMPT
+    return state
+
+
+def check_layout(state: MacrafterState) -> None:
+    """Raise LayoutError, naming both, if an array has another shape or dtype than it must."""
+    sizes = (*state.agent_part.shape, *state.material.shape[1:])
+    arrays: tuple[np.ndarray, ...] = tuple(state)
+    for array, (name, shape, dtype) in zip(arrays, _layout(*sizes), strict=True):
+        if array.shape != shape or array.dtype != dtype or not array.flags.c_contiguous:
+            raise LayoutError(
+                f"{name} is {list(array.shape)} {array.dtype}; needed: {list(shape)} "
+                f"{np.dtype(dtype)}, contiguous"
+            )
 
 
 def cell_id(name: str, cell: Cell) -> str:

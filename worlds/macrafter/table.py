@@ -101,17 +101,22 @@ class PlaceRow(NamedTuple):
 
 
 class Table(NamedTuple):
-    """All rows by name; `lowered`: keys of the requirements cut to the team, with the old value."""
+    """All rows by name.
+
+    sources: the source that gives an item. lowered: keys of the requirements cut to the team,
+    with the old value.
+    """
 
     collect: Mapping[str, CollectRow]
     creature: Mapping[str, CreatureRow]
     make: Mapping[str, MakeRow]
     place: Mapping[str, PlaceRow]
+    sources: Mapping[str, str]
     lowered: Mapping[str, int]
 
     def source_of(self, item: str) -> CollectRow | None:
         """The row of the source that gives `item`."""
-        return next((row for row in self.collect.values() if row.gives == item), None)
+        return self.collect.get(self.sources.get(item, ""))
 
 
 def load_table(config: MacrafterConfig) -> Table:
@@ -381,6 +386,7 @@ def _build(cells: Mapping[str, Any], config: MacrafterConfig, lowered: dict[str,
             name: PlaceRow(name, row["uses"], tuple(row["on"]), row["agents"], f"place_{name}")
             for name, row in rows("place")
         },
+        sources={row["gives"]: name for name, row in rows("collect")},
         lowered=lowered,
     )
 

@@ -9,7 +9,7 @@ from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.jobs import NO_TASK_ID, Job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
 from worlds.macrafter.nearest import nearest_known
-from worlds.macrafter.needs import NEEDS, is_pressing, margin
+from worlds.macrafter.needs import BOLD, CAREFUL, margin, pressing
 from worlds.macrafter.sight import Sight
 from worlds.macrafter.state import VITAL_CAP
 from worlds.macrafter.table import Table
@@ -18,9 +18,16 @@ __all__ = ["Care"]
 
 MEETING_SPARE = 50
 """So many steps later on the way to a meeting."""
-CLOSE_STEPS, CLOSE_LEVEL = 8, 6
+CLOSE_STEPS, CLOSE_LEVEL = 10, 6
 """Water or a cow that near is used from this level on."""
 MOST_WATERS = 4
+PRIZE = "diamond"
+"""What is to be reached before an agent rests."""
+
+
+def is_bold(config: MacrafterConfig, sight: Sight) -> bool:
+    """Whether something is still to be reached, and nothing but hunger threatens."""
+    return not (config.zombies or config.skeletons or sight.inventory[PRIZE])
 
 
 class Care:
@@ -32,6 +39,7 @@ class Care:
         self.config, self.table, self.sight = config, table, sight
         self.chart, self.labour = chart, labour
         self.items = sight.inventory
+        self.margins = BOLD if is_bold(config, sight) else CAREFUL
         self.left = config.max_steps - int(sight.state.step[0])
         self._ways = {"drink": self._drink, "food": self._eat, "energy": self._sleep}
 
@@ -42,11 +50,10 @@ class Care:
         if self.sight.is_asleep:
             return self._sleep()
         spare = MEETING_SPARE if job is not None and job.role == "meet" else 0
-        for name in NEEDS:
-            if is_pressing(self.items, name, self.left, 0, spare):
-                draft = self._ways[name]()
-                if draft is not None:
-                    return draft
+        for name in pressing(self.items, self.margins, self.left, 0, spare):
+            draft = self._ways[name]()
+            if draft is not None:
+                return draft
         return self._in_passing()
 
     def _in_passing(self) -> Draft | None:
@@ -79,7 +86,7 @@ class Care:
     def _drink(self) -> Draft | None:
         waters = self._waters()
         if not waters:
-            return self._search("water")
+            return self._search()
         steps, id = waters[0]
         actions: list[Json] = [{"verb": "navigate", "target": id}] if steps else []
         missing = VITAL_CAP - self.items["drink"]
@@ -90,12 +97,13 @@ class Care:
     def _eat(self) -> Draft | None:
         cows = self._cows()
         if not cows:
-            return self._search("cow")
+            d = self.labour.explore(Job("explore", items=(("cow", 1),)), MOST_ACTIONS)
+            return (d and d._replace(note="I look for a cow.")) or self.labour.pasture(MOST_ACTIONS)
         return Draft(NO_TASK_ID, [{"verb": "attack", "target": cows[0][1]}], "I eat.")
 
     def _sleep(self) -> Draft:
         return Draft(NO_TASK_ID, [{"verb": "sleep"}], "I sleep.")
 
-    def _search(self, what: str) -> Draft | None:
-        draft = self.labour.explore(Job("explore", items=((what, 1),)), MOST_ACTIONS)
-        return draft and draft._replace(note=f"I look for a {what}.")
+    def _search(self) -> Draft | None:
+        draft = self.labour.explore(Job("explore", items=(("water", 1),)), MOST_ACTIONS)
+        return draft and draft._replace(note="I look for water.")

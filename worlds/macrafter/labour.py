@@ -45,9 +45,11 @@ TOWARDS = 0.7
 PLAIN_SHARE = 0.35
 """What unseen ground without any sign of what is sought is worth."""
 LEG = 30
-"""Steps of one leg of a search for cows over known grass."""
-FAR_FRONTIER = 15
-"""Price of unseen ground beyond which cows are sought on known grass."""
+"""Steps for which a search for cows keeps its direction."""
+LEAST_LEG = 4
+"""Least way to a place where cows are looked for."""
+SEEN_SHARE = 0.4
+"""What grass seen before is worth beside unseen grass."""
 GRASS = MATERIALS.index("grass")
 CROWDED = 7
 """Distance from a teammate within which exploring is worth half."""
@@ -370,22 +372,36 @@ class Labour:
         kind = job.items[0][0] if job.items else "iron"
         way = price + TOWARDS * self._beyond(job.cell) + float(EXPLORE_START)
         score = chart.unseen * (PLAIN_SHARE + chart.likely(kind)) / way
-        score *= self._elbow_room()
-        row, column = np.unravel_index(int(np.where(is_open, score, -1.0).argmax()), score.shape)
-        if kind == "cow" and price[row, column] > FAR_FRONTIER:
-            return self._pasture()
-        return int(row), int(column)
+        return self._best(is_open, score * self._elbow_room())
 
-    def _pasture(self) -> Cell | None:
-        """A grazing ground that changes every so often, the same for nobody else."""
+    def pasture(self, room: int) -> Draft | None:
+        """Look for cows: over grass that is out of view, unseen best, in legs of one direction."""
+        chart, known, (top, left, bottom, right) = self.chart, self.sight.known, self.sight.window
+        grass = known.material == GRASS
+        grass[top : bottom + 1, left : right + 1] = False
+        worth = chart.unseen * chart.likely("cow") + SEEN_SHARE * chart.around(grass)
+        price = chart.field
+        is_open = known.is_walkable & (price >= LEAST_LEG) & (price < UNREACHABLE)
+        if not is_open.any():
+            return None
+        way = price + TOWARDS * self._beyond(self._leg(grass)) + float(EXPLORE_START)
+        cell = self._best(is_open, worth / way * self._elbow_room())
+        actions, _ = chart.go(cell, room)
+        return Draft(NO_TASK_ID, actions, "I look for a cow.") if actions else None
+
+    def _leg(self, grass: np.ndarray) -> Cell | None:
+        """Where a leg of the search leads to; it changes every so often, and with the agent."""
         field = self.chart.field
-        grass = (self.sight.known.material == GRASS) & (field < UNREACHABLE)
-        cells = np.argwhere(grass & (field >= LEG // 2) & (field <= LEG))
+        cells = np.argwhere(grass & (field >= LEG // 2) & (field <= 2 * LEG))
         if not len(cells):
             return None
         turn = below(len(cells), 0, "planner", self.sight.agent, self.book.step // LEG)
         row, column = cells[turn].tolist()
         return row, column
+
+    def _best(self, is_open: np.ndarray, score: np.ndarray) -> Cell:
+        row, column = np.unravel_index(int(np.where(is_open, score, -1.0).argmax()), score.shape)
+        return int(row), int(column)
 
     def _beyond(self, towards: Cell | None) -> np.ndarray:
         """[H, W] distance of each cell from `towards`, 0 without one."""

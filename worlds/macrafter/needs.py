@@ -4,36 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["NEEDS", "is_pressing", "margin"]
+__all__ = ["BOLD", "CAREFUL", "SLEEPY", "Margins", "margin", "pressing"]
 
-NEEDS = ("drink", "food", "energy")
+Margins = Mapping[str, int]
+"""Steps to death from the lack of something at which an agent looks after it."""
+
+CAREFUL: Margins = {"energy": 160, "drink": 170, "food": 240}
+"""Of those to whom staying alive comes first."""
+BOLD: Margins = {"energy": 120, "drink": 150, "food": 140}
+"""Of those who have something to reach before they rest."""
 STEPS_A_UNIT = {"food": 26, "drink": 20, "energy": 31}
 """Steps awake for a unit."""
 STEPS_A_HEALTH = 16
 """Steps for a unit of health while something is used up."""
-SEARCH_MARGIN = {"drink": 170, "food": 200}
-"""Steps to death from the lack of something at which an agent looks after it."""
 SLEEPY = 1
-"""Energy at which an agent sleeps; the same for all, so that a team sleeps at one time."""
+"""Energy at which teammates are taken to be asleep."""
+SOUND_SLEEP = {"food": 2, "drink": 2}
+"""What must be left for a sleep that hunger and thirst do not end early."""
 
 
 def margin(vitals: Mapping[str, int], name: str) -> int:
     """Steps to death by the lack of `name`."""
-    health = STEPS_A_HEALTH * (vitals["health"] - 1)
-    return vitals[name] * STEPS_A_UNIT[name] + health
+    return vitals[name] * STEPS_A_UNIT[name] + STEPS_A_HEALTH * (vitals["health"] - 1)
 
 
-def is_pressing(
-    vitals: Mapping[str, int], name: str, left: int, elapsed: int = 0, spare: int = 0
-) -> bool:
-    """Whether it is time to look after `name`, `elapsed` steps after the vitals were as given.
+def pressing(
+    vitals: Mapping[str, int], margins: Margins, left: int, elapsed: int = 0, spare: int = 0
+) -> list[str]:
+    """What it is time to look after, `elapsed` steps after the vitals were as given, in order.
 
-    left: steps to the end of the episode; what lasts that long is no need. spare: steps by which
-    the time is put off.
+    Sleep comes first where it will be sound, else last. left: steps to the end of the episode;
+    what lasts that long is no need. spare: steps by which food and drink are put off.
     """
-    lasting = margin(vitals, name)
-    if lasting >= left + elapsed:
-        return False
-    if name == "energy":
-        return vitals[name] - elapsed // STEPS_A_UNIT[name] <= SLEEPY
-    return lasting - elapsed <= SEARCH_MARGIN[name] - spare
+    found = []
+    for name, least in margins.items():
+        lasting = margin(vitals, name)
+        put_off = 0 if name == "energy" else spare
+        if lasting < left + elapsed and lasting - elapsed <= least - put_off:
+            found.append(name)
+    is_sound = all(vitals[name] >= least for name, least in SOUND_SLEEP.items())
+    return sorted(found, key=lambda name: name == "energy" and not is_sound)

@@ -20,7 +20,7 @@ from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.ground import UNKNOWN, neighbours
 from worlds.macrafter.jobs import Gift, Job, read_job
 from worlds.macrafter.nearest import gap, nearest_known
-from worlds.macrafter.needs import NEEDS, SLEEPY, is_pressing
+from worlds.macrafter.needs import BOLD, SLEEPY, Margins, pressing
 from worlds.macrafter.notebook import TRUST_STEPS, Notebook, part_of
 from worlds.macrafter.sectors import centres, seen_share
 from worlds.macrafter.sight import Sight, holds, read_id
@@ -106,6 +106,7 @@ class Team:
         self.config, self.table = config, table
         self.sight, self.chart, self.book = sight, chart, book
         self.me = sight.agent
+        self.margins: Margins = BOLD
 
     # --- who and where ---------------------------------------------------------------------------
 
@@ -157,7 +158,7 @@ class Team:
                 vitals, elapsed = dict(word.vitals), self.book.step - word.step
                 if vitals["energy"] <= SLEEPY and elapsed >= self._nap(vitals["energy"]):
                     continue
-            if any(is_pressing(vitals, name, left, elapsed) for name in NEEDS):
+            if pressing(vitals, self.margins, left, elapsed):
                 found.add(agent)
         if self.sight.is_asleep:
             found.add(self.me)

@@ -485,8 +485,8 @@ class _StageGrid:
 
     def codes(self) -> ndarray:
         """[A, T + 1] uint8; the last columns are worked out anew, for they may have changed."""
-        story, (steps, ms) = self._story, self._known
-        if (story.steps, story.last_ms) == (steps, ms):
+        story, (steps, told) = self._story, self._known
+        if story.told == told:
             return self._codes
         grid = np.zeros((story.agents, story.steps + 1), np.uint8)
         fixed = steps if self._codes.size else 0
@@ -496,7 +496,7 @@ class _StageGrid:
             for step in range(fixed, story.steps + 1):
                 entry = story.stage_at(agent, step)
                 grid[agent, step] = self._index["" if entry is None else entry.stage]
-        self._codes, self._known = grid, (story.steps, story.last_ms)
+        self._codes, self._known = grid, (story.steps, story.told)
         return grid
 
     def draw(self, canvas: ndarray, brush: Brush, box: Box, chosen: AgentId) -> None:

@@ -18,6 +18,7 @@ __all__ = [
     "EVIDENCE",
     "ActionRecord",
     "ChannelRecord",
+    "Delivery",
     "MessageRecord",
     "PlanRecord",
     "ScoreRecord",
@@ -31,6 +32,7 @@ CONSTRAINTS = ("participation", "spatial", "temporal", "dependency")
 """The order of `held` in forecasts."""
 EVIDENCE = ("agent", "in_place", "acting", "able", "cell", "arrival")
 """The parts of a line of evidence in forecasts."""
+INTERRUPTED = "interrupted"
 CHANNEL_LINGER = 2
 """Steps for which a closed channel stays on the map."""
 
@@ -101,9 +103,18 @@ class PlanRecord:
         return None
 
 
+class Delivery(NamedTuple):
+    """Recipients that a message reached together; interrupted: those of them it broke off."""
+
+    ms: int
+    step: int
+    recipients: tuple[AgentId, ...]
+    interrupted: tuple[AgentId, ...]
+
+
 @dataclass(slots=True)
 class MessageRecord:
-    """A message. delivered: recipient to (ms, step, effect). lost: recipient to cause."""
+    """A message, when it reached whom, and for whom it was lost (recipient to cause)."""
 
     id: int
     sender: AgentId
@@ -114,13 +125,13 @@ class MessageRecord:
     dialogue: int | None
     ms: int
     step: int
-    delivered: dict[AgentId, tuple[int, int, str]] = field(default_factory=dict)
+    deliveries: list[Delivery] = field(default_factory=list)
     lost: dict[AgentId, str] = field(default_factory=dict)
 
     @property
     def interrupted(self) -> tuple[AgentId, ...]:
         """Recipients that it broke off from what they did."""
-        return tuple(a for a, got in self.delivered.items() if got[2] == "interrupted")
+        return tuple(agent for one in self.deliveries for agent in one.interrupted)
 
 
 @dataclass(slots=True)
@@ -161,7 +172,10 @@ class ScoreRecord(NamedTuple):
 
 
 class Story:
-    """Folds events, one after another, into what happened. Knows as much as it has been told."""
+    """Folds events, one after another, into what happened. Knows as much as it has been told.
+
+    told: how many events. last_ms: the latest of their times.
+    """
 
     def __init__(self) -> None:
         self.start: dict[str, Json] = {}
@@ -180,6 +194,7 @@ class Story:
         self.failures: list[tuple[int, AgentId, str]] = []
         self.living: list[frozenset[AgentId]] = []
         self.last_ms = 0
+        self.told = 0
         self._forecasts: dict[Json, dict[str, Json]] = {}
         self._message_of: dict[int, MessageRecord] = {}
         self._channel_of: dict[int, ChannelRecord] = {}
@@ -195,6 +210,7 @@ class Story:
 
     def take(self, event: Json) -> None:
         """Fold the next event; types that tell nothing to look at are passed over."""
+        self.told += 1
         self.last_ms = max(self.last_ms, event["ms"])
         handler = _HANDLERS.get(event["e"])
         if handler is not None:
@@ -360,8 +376,12 @@ class Story:
 
     def _message_delivered(self, event: Json) -> None:
         message = self._message_of[event["message"]]
-        for agent, effect in zip(event["recipients"], event["effects"], strict=True):
-            message.delivered[agent] = (event["ms"], event["step"], effect)
+        recipients = tuple(event["recipients"])
+        if recipients == message.recipients:
+            recipients = message.recipients
+        effects = zip(recipients, event["effects"], strict=True)
+        hit = tuple(agent for agent, effect in effects if effect == INTERRUPTED)
+        message.deliveries.append(Delivery(event["ms"], event["step"], recipients, hit))
 
     def _message_lost(self, event: Json) -> None:
         for agent in event["recipients"]:
@@ -465,13 +485,15 @@ def body_text(body: Json) -> str:
         return "" if body is None else str(body)
     parts = []
     for name, value in body.items():
+        if value is None or value == "":
+            continue
         if name == "actions" and isinstance(value, list):
             parts.append(f"by {', '.join(str(action.get('verb')) for action in value)}")
         elif name == "assignments" and isinstance(value, list):
             parts += [_assignment(one) for one in value]
         elif name == "task":
             parts.append(str(value))
-        elif isinstance(value, str | int) and value != "":
+        elif isinstance(value, str | int):
             parts.append(f"{name} {value}")
     return "; ".join(parts)
 

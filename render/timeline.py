@@ -159,10 +159,12 @@ def _messages(story: Story, agent: AgentId) -> Iterator[Interval]:
             to = ",".join(map(str, message.recipients))
             row = (message.step, message.step, message.ms, message.ms)
             yield Interval("sent", agent, f"{message.kind} to {to}", "", *row)
-        if agent in message.delivered:
-            ms, step, effect = message.delivered[agent]
-            label = f"{message.kind} from {message.sender}"
-            yield Interval("received", agent, label, effect, step, step, ms, ms)
+        for one in message.deliveries:
+            if agent in one.recipients:
+                effect = "interrupted" if agent in one.interrupted else "buffered"
+                label = f"{message.kind} from {message.sender}"
+                row = (one.step, one.step, one.ms, one.ms)
+                yield Interval("received", agent, label, effect, *row)
 
 
 def _channel(story: Story, channel: ChannelRecord) -> Interval:

@@ -31,7 +31,9 @@ def test_the_twin_holds_what_the_events_say(run, tmp_path, axis):
     assert counts["plan"] == len(story.plans)
     assert counts["repair"] == len(story.channels) > 0
     assert counts["sent"] == len(story.messages)
-    assert counts["received"] == sum(len(message.delivered) for message in story.messages)
+    assert counts["received"] == sum(
+        len(one.recipients) for message in story.messages for one in message.deliveries
+    )
     assert counts["action"] == sum(
         action.started_step is not None for plan in story.plans.values() for action in plan.actions
     )

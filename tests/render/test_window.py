@@ -198,7 +198,9 @@ def feed(sink: LiveWindow, play) -> None:
 
 
 @pytest.mark.parametrize("kind", [CubePlay, MacrafterPlay])
-def test_a_live_window_ends_up_showing_what_the_recording_shows(kind, tmp_path):
+def test_a_live_window_ends_up_showing_what_the_recording_shows(kind, tmp_path, monkeypatch):
+    """However often it drew on the way: here after every event."""
+    monkeypatch.setattr(window, "LIVE_PAUSE_MS", 0)
     play = kind(agents=3, steps=12, seed=4)
     folder = play.write(tmp_path / "run")
     before = [line.copy() for line in play.events.lines]

@@ -1,0 +1,194 @@
+"""What pictures cost: frames of both worlds drawn one after another, films, the page.
+
+CPU time, medians of interleaved rounds; the baseline is a fixed pure-Python loop of the same run.
+Worlds are real, played at random; every frame differs from the one before. MP4 is wall time, for
+the encoder is another process. `python -m benchmarks.render` prints a row a line.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+from numpy import ndarray
+
+from cognitive.events import EventLog
+from render.frames import MapPainter
+from render.page import write_page
+from render.replay import FrameEncoder, RecordedRun, open_run
+from render.video import export_gif, export_mp4
+from worlds.api import Json, World
+from worlds.registry import make
+
+ROUNDS = 5
+LCG_TURNS = 10_000
+FRAMES = 40
+FILM_STEPS = 120
+FILM_PIXELS = 512
+MUST = {
+    "macrafter 64x64 at 16 px": 2500.0,
+    "cube 256x256 at 4 px": 700.0,
+    "gif": 4.0,
+    "mp4": 8.0,
+}
+
+
+class Row(NamedTuple):
+    """A figure, the baseline of the same run, their ratio, and the bar (None: no bar)."""
+
+    name: str
+    figure: float
+    unit: str
+    baseline: float
+    ratio: float
+    must: float | None
+
+
+def baseline_us() -> float:
+    """CPU microseconds of the fixed loop: 10,000 turns of a linear congruential generator."""
+    began = time.process_time()
+    x = 1
+    for _ in range(LCG_TURNS):
+        x = (x * 1103515245 + 12345) & 0x7FFFFFFF
+    return (time.process_time() - began) * 1e6
+
+
+def interleaved(measures: Mapping[str, Callable[[], float]]) -> dict[str, tuple[float, float]]:
+    """Name -> medians of the figure and of the baseline beside it."""
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in measures}
+    for _ in range(ROUNDS):
+        for name, measure in measures.items():
+            found[name].append((measure(), baseline_us()))
+    return {
+        name: (statistics.median(f for f, _ in pairs), statistics.median(b for _, b in pairs))
+        for name, pairs in found.items()
+    }
+
+
+def played(world: World, steps: int) -> list[dict[str, ndarray]]:
+    """Layers of the first steps of a random episode."""
+    random = np.random.default_rng(0)
+    state = world.rules.reset(0)
+    layers = [world.rules.frame(state)]
+    for _ in range(steps):
+        actions = random.integers(0, 5, (1, world.rules.agents)).astype(np.int32)
+        world.rules.step(state, actions)
+        layers.append(world.rules.frame(state))
+    return layers
+
+
+def frames_per_second(painter: MapPainter, layers: list[dict[str, ndarray]]) -> float:
+    """Frames per CPU second, over one pass of an episode."""
+    began = time.process_time()
+    for one in layers:
+        painter.draw(one)
+    return len(layers) / (time.process_time() - began)
+
+
+class _Lines:
+    """A sink that keeps the events."""
+
+    def __init__(self) -> None:
+        self.lines: list[Json] = []
+
+    def event(self, line: Json) -> None:
+        self.lines.append(line)
+
+    def frame(self, step: int, layers: Mapping[str, ndarray]) -> None:
+        """Frames are written apart."""
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def recorded(world: World, folder: Path) -> RecordedRun:
+    """A run folder of a random episode without any planner."""
+    sink = _Lines()
+    log = EventLog(sink)
+    agents = world.rules.agents
+    log.write(
+        "run_started", 0, 0, "cooplab", 1, world.id, "", agents, 0, "", {}, "always", {},
+        ["random"] * agents, {},
+    )  # fmt: skip
+    encoder = FrameEncoder(world.id, world.rules.legend)
+    data = b""
+    for step, layers in enumerate(played(world, FILM_STEPS)):
+        data += encoder.encode(step, layers)
+        if step:
+            log.write("step", step, 0, [0] * agents, [0.0] * agents, list(range(agents)))
+    (folder / "frames.jsonl").write_bytes(data)
+    (folder / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in sink.lines))
+    return open_run(folder)
+
+
+def film_ms(run: RecordedRun, kind: str, folder: Path) -> float:
+    """Milliseconds a frame at 512 px; CPU time for GIF, wall time for MP4."""
+    export, clock = {
+        "gif": (export_gif, time.process_time),
+        "mp4": (export_mp4, time.perf_counter),
+    }[kind]
+    scale = FILM_PIXELS // max(run.redraw(0)["material"].shape)
+    began = clock()
+    export(run, folder / f"film.{kind}", scale=scale)
+    return (clock() - began) * 1000 / (FILM_STEPS + 1)
+
+
+def page_ms(run: RecordedRun, folder: Path) -> float:
+    """CPU milliseconds to write the page of a run."""
+    began = time.process_time()
+    write_page(run, folder / "page.html")
+    return (time.process_time() - began) * 1000
+
+
+def rows(is_quick: bool = False) -> list[Row]:
+    """All rows; quick leaves out the films."""
+    survival = make("macrafter-v1:paper", max_steps=FILM_STEPS + 1)
+    board = make("cube-v1:chain", n=256)
+    assert isinstance(survival, World) and isinstance(board, World)
+    measures: dict[str, Callable[[], float]] = {}
+    for name, world, size in (
+        ("macrafter 64x64 at 16 px", survival, 16),
+        ("cube 256x256 at 4 px", board, 4),
+    ):
+        layers = played(world, FRAMES)
+        painter = MapPainter(world.id, world.rules.legend, layers[0], size)
+        frames_per_second(painter, layers)
+        measures[name] = lambda p=painter, all_=layers: frames_per_second(p, all_)
+    found = {name: (pair, "frames/s") for name, pair in interleaved(measures).items()}
+    if not is_quick:
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            run = recorded(survival, folder)
+            films: dict[str, Callable[[], float]] = {
+                "gif": lambda: film_ms(run, "gif", folder),
+                "mp4": lambda: film_ms(run, "mp4", folder),
+                "page": lambda: page_ms(run, folder),
+            }
+            for measure in films.values():
+                measure()
+            for film, pair in interleaved(films).items():
+                found[film] = (pair, "ms" if film == "page" else "ms/frame")
+    return [
+        Row(name, figure, unit, baseline, figure / baseline, MUST.get(name))
+        for name, ((figure, baseline), unit) in found.items()
+    ]
+
+
+def main() -> None:
+    """Print every row."""
+    for row in rows():
+        bar = "" if row.must is None else f"   must {row.must:g}"
+        print(f"{row.name:28} {row.figure:10.4g} {row.unit:10} base {row.baseline:.4g}{bar}")
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives.compile import in_place
-from primitives.cube_kernels import FREE, GONE
+from primitives.cube_work import FREE, GONE
 
 BOARD_CHANNELS = 5
 AGENT_HERE, WEIGHT_HERE, GOAL_HERE, AGENT_ID, BLOCK_ID = range(BOARD_CHANNELS)

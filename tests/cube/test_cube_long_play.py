@@ -9,7 +9,8 @@ import pytest
 
 from primitives import rng
 from primitives.compile import in_place
-from primitives.cube_kernels import GONE, cube_memory, cube_work, step_one
+from primitives.cube_kernels import step_one
+from primitives.cube_work import GONE, cube_memory, cube_work
 from worlds.api import NO_TASK
 from worlds.cube.config import CubeConfig
 from worlds.cube.rules import CubeRules

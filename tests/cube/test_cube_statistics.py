@@ -9,7 +9,8 @@ import pytest
 
 from primitives import rng
 from primitives.compile import in_place
-from primitives.cube_kernels import LEGAL, cube_memory, step_many
+from primitives.cube_kernels import LEGAL, step_many
+from primitives.cube_work import cube_memory
 from worlds.api import NO_TASK
 from worlds.cube.config import CubeConfig
 from worlds.cube.rules import CubeRules

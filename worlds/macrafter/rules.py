@@ -42,6 +42,10 @@ class MacrafterRules:
         self._undeclared: NDArray[np.int32]
         self._not_given: NDArray[np.int32]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without addresses: a copy must find its own arrays."""
+        return {**self.__dict__, "_bound": None, "_handle": None}
+
     # --- changing a state ------------------------------------------------------------------------
 
     def reset(self, seed: int, worlds: int = 1) -> MacrafterState:

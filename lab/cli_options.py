@@ -302,7 +302,9 @@ DOCTOR = Command(
     "[OPTIONS]",
     "Say what works on this machine, what is missing and how to install it.",
     (
-        Option("--endpoint", "URL", "also try to reach a model service at this address"),
+        Option("--endpoint", "URL", "also try a model service, with some 15 short calls"),
+        Option("--model", "NAME", "model to try there", "default the first it lists"),
+        Option("--key-env", "VARIABLE", "environment variable with its key", "default no key"),
         Option("--json", "", "as JSON", kind="flag"),
     ),
     ("cooplab doctor", "cooplab doctor --json --endpoint http://localhost:8080/v1"),

@@ -30,6 +30,7 @@ from lab.backends import make_backend
 from lab.cli_options import BAD_INPUT, DIFFERS, DONE, FAILED, INTERRUPTED, MISSING, STOPPED
 from lab.progress import Progress, StepLine, Tally
 from lab.run import Company, Orders, Outcome, execute
+from lab.serving import local_model
 from lab.stopping import Stop
 from lab.wiring import Parts
 from render import timeline
@@ -194,9 +195,11 @@ def run_sweep(options: Namespace, console: Console) -> int:
     planned.out.mkdir(parents=True, exist_ok=True)
     for run in found.damaged:
         console.note(f"cooplab: warning: {planned.out / run.key} is damaged; see --rerun-damaged")
-    _check_keys(found)
+    planners = _planners_of(found)
     stop = Stop()
-    with records.RunLock(planned.out), stop.on_signals():
+    with records.RunLock(planned.out), local_model(planners), stop.on_signals():
+        for planner in planners:
+            settings.endpoint_variables(planner)
         driver = _drive(planned, found, manifest, stop, options, console)
     console.out(_summed(planned, driver, found))
     for key, error in driver.errors.items():
@@ -218,13 +221,12 @@ def _limits_given(options: Namespace) -> dict[str, int]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _check_keys(found: sweep.Survey) -> None:
-    """Every variable that a planner needs, before any run starts."""
+def _planners_of(found: sweep.Survey) -> list[Mapping[str, Any]]:
+    """Every planner's section of the runs to play, once a name."""
     planners = {
         planner["name"]: planner for todo in found.todo for planner in todo.run.config["planner"]
     }
-    for planner in planners.values():
-        settings.endpoint_variables(planner)
+    return list(planners.values())
 
 
 def _drive(
@@ -494,7 +496,7 @@ def bench(options: Namespace, console: Console) -> int:
 
 def examine(options: Namespace, console: Console) -> int:
     """Say what works here."""
-    found = doctor.examine(options.endpoint)
+    found = doctor.examine(options.endpoint, options.model, options.key_env)
     if options.json:
         console.out(json.dumps(doctor.as_data(found), indent=2))
     else:

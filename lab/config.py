@@ -335,10 +335,11 @@ def _planners(
 def _planner(entry: Any, named: Mapping[str, Any], findings: list[str]) -> dict[str, Any]:
     table = _try_expanded("planner", entry, findings)
     name = table.pop("name", table.get("kind", "scripted"))
+    named = {**settings.SHIPPED_PLANNERS, **named}
     if name in named:
         table = {**named[name], **table}
     elif name not in settings.PLANNERS and "kind" not in table:
-        known = (*named, *settings.PLANNERS)
+        known = (*settings.PLANNERS, *named)
         findings.append(f'planner = "{name}": allowed {", ".join(known)}, or a table')
         return {"name": name, "kind": "scripted"}
     kind = table.pop("kind", name)

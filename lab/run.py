@@ -24,6 +24,7 @@ from lab import config as configs
 from lab import metrics, records, sinks
 from lab.columns import measure
 from lab.endpoints import Guard
+from lab.serving import local_model
 from lab.stopping import Stop
 from lab.trace import Trace
 from lab.wiring import Parts, Replies, wire
@@ -83,7 +84,8 @@ def execute(
     orders, company = orders or Orders(), company or Company()
     config = json.loads(config_json)
     folder.mkdir(parents=True, exist_ok=True)
-    with records.RunLock(folder) as lock:
+    asked = () if orders.replies == "replay" else config["planner"]
+    with records.RunLock(folder) as lock, local_model(asked):
         return _Session(config, folder, orders, company, lock).play()
 
 

@@ -8,10 +8,13 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from cognitive.clients.base import Secret
+from cognitive.clients.local import ALIAS, ATTEMPT_S, TRY_S
 from cognitive.errors import ConfigError
 
 SEED_LIMIT = 2**63
 COUNT = 10**12
+LOCAL_ADDRESS = "COOPLAB_LOCAL_URL"
+"""Variable with the address of the embedded model; one is started where it is not set."""
 
 
 # --- the environment -----------------------------------------------------------------------------
@@ -36,6 +39,19 @@ def endpoint_variables(planner: Mapping[str, Any]) -> tuple[str, Secret | None]:
         return "", None
     name, address = planner["name"], planner["base_url_env"]
     return (variable(address, name) if address else ""), secret(planner["api_key_env"], name)
+
+
+def local_address() -> str:
+    """Where the embedded model is served; "" if it is not."""
+    return os.environ.get(LOCAL_ADDRESS, "")
+
+
+def set_local_address(address: str) -> None:
+    """Tell this process and its children where the embedded model is served; "" for nowhere."""
+    if address:
+        os.environ[LOCAL_ADDRESS] = address
+    else:
+        os.environ.pop(LOCAL_ADDRESS, None)
 
 
 def has_display() -> bool:
@@ -213,6 +229,18 @@ PLANNERS: Mapping[str, tuple[Setting, ...]] = {
         Setting("price_out", 0.0, real(0, 1e6), "money for a million completion tokens"),
     ),
 }
+SHIPPED_PLANNERS: Mapping[str, Mapping[str, Any]] = {
+    "small": {
+        "kind": "llm",
+        "model": ALIAS,
+        "base_url_env": LOCAL_ADDRESS,
+        "api_key_env": "",
+        "concurrency": 1,
+        "attempt_s": ATTEMPT_S,
+        "try_s": TRY_S,
+    },
+}
+"""Named planners that need no table: the embedded model, which a run starts and stops."""
 SECTIONS: Mapping[str, tuple[Setting, ...]] = {
     "interrupts": INTERRUPTS,
     "messages": MESSAGES,

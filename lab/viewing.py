@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from cognitive.clients.recorded import read_cassette
+from cognitive.clients.shown import shown_decision
 from cognitive.errors import ConfigError, CooplabError, RecordError
 from cognitive.events import read_events
 from lab import records, sinks
@@ -127,22 +127,17 @@ def prompt_text(folder: Path, name: str) -> str:
             f"--prompt {name}: agent {agent} has no decision {decision}; it has {listed}"
             + (", …" if len(own) > 8 else "")
         )
-    lines = list(_tries(folder, asked))
-    if not lines:
-        raise ConfigError(
-            f"--prompt {name}: planner {asked['planner']} was asked; only prompts of models are "
-            "recorded"
-        )
-    return "\n".join(lines)
+    text = shown_decision(read_cassette(folder / records.CASSETTE), decision)
+    if not text:
+        raise ConfigError(f"--prompt {name}: {_why_nothing(events, asked)}")
+    return text
 
 
-def _tries(folder: Path, asked: Mapping[str, Any]) -> Iterator[str]:
-    cassette = read_cassette(folder / records.CASSETTE)
-    wanted = f"/{asked['dialogue']}/{asked['decision']}/"
-    for scope, line in cassette.by_scope.items():
-        if wanted not in f"/{scope}":
-            continue
-        for message in line["request"]["messages"]:
-            yield f"=== {message['role']} ({scope})\n{message['content']}"
-        answer = line["completion"]
-        yield f"=== answer\n{answer['text'] if answer else json.dumps(line['error'])}"
+def _why_nothing(events: list[dict[str, Any]], asked: Mapping[str, Any]) -> str:
+    ends = {e["decision"]: e["outcome"] for e in events if e["e"] == "decision_ended"}
+    if ends.get(asked["decision"], "cut") == "cut":
+        return "it was cut before anything came back; what was under way is not recorded"
+    return (
+        f"the {asked['planner']} planner answered; only what is sent to models is recorded, its "
+        f"answer stands in {records.EVENTS}"
+    )

@@ -23,6 +23,7 @@ __all__ = ["BEHAVIOURS", "Behaviour", "FakeServer", "Received", "behaviour", "fi
 
 NOISE = "".join(chr(33 + (7 * i * i + 13 * i) % 90) for i in range(10_000))
 _EXAMPLE = re.compile(r"^Example: (\{.*\})$", re.MULTILINE)
+_OWN_PLAN = "## own_plan\n"
 FLOOD_BYTES = 64_000_000
 MAX_HEADER_BYTES = 65536
 REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"}
@@ -63,10 +64,16 @@ def fitting(received: Received) -> str:
     """The smallest object that fits the schema of the request; without one, the example in it."""
     schema = (received.body.get("response_format") or {}).get("json_schema", {}).get("schema")
     if schema is not None:
-        return json.dumps(_instance(schema))
+        return json.dumps(_instance(schema) | _without_plan(received.body, schema))
     texts = (message["content"] for message in received.body.get("messages", ()))
     example = next(filter(None, map(_EXAMPLE.search, texts)), None)
     return "{}" if example is None else example[1]
+
+
+def _without_plan(body: dict[str, Json], schema: Json) -> dict[str, Json]:
+    """Who leads and has no plan cannot keep one."""
+    has_plan = any(_OWN_PLAN in message["content"] for message in body.get("messages", ()))
+    return {} if has_plan or "own" not in schema.get("properties", {}) else {"own": "replan"}
 
 
 def _instance(schema: Json) -> Json:
@@ -119,6 +126,8 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "leak": Behaviour(content=lambda got: f'{{"key": "{got.headers.get("authorization")}"}}'),
     "noise": Behaviour(content=NOISE),
     "flood": Behaviour(is_flood=True),
+    "error_flood": Behaviour(status=500, is_flood=True),
+    "refusal_flood": Behaviour(status=400, is_flood=True),
     "long": Behaviour(content="{" * 1_000_000),
     "no_format": Behaviour(content=fitting, refuses=("response_format",)),
     "no_schema": Behaviour(content=fitting, refuses=("json_schema",)),
@@ -263,7 +272,7 @@ async def _write_answer(
         writer.transport.abort()
         return False
     if chosen.is_flood:
-        return await _flood(writer)
+        return await _flood(chosen.status, writer)
     status, body = _answer(chosen, received)
     data = body.encode()
     after = "" if chosen.retry_after is None else f"Retry-After: {chosen.retry_after:g}\r\n"
@@ -277,9 +286,12 @@ async def _write_answer(
     return True
 
 
-async def _flood(writer: asyncio.StreamWriter) -> bool:
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {FLOOD_BYTES}\r\n"
-    writer.write(head.encode() + b'\r\n{"choices": "')
+async def _flood(status: int, writer: asyncio.StreamWriter) -> bool:
+    head = (
+        f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {FLOOD_BYTES}\r\n\r\n"
+    )
+    writer.write(head.encode() + b'{"choices": "')
     piece = b"x" * 65536
     for _ in range(FLOOD_BYTES // len(piece)):
         writer.write(piece)

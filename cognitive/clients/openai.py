@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import ceil
@@ -43,6 +44,8 @@ __all__ = ["OpenAIClient"]
 
 MAX_BODY_BYTES = 2_000_000
 MAX_TEXT = 65536
+_PLAIN = {"Accept-Encoding": "identity"}
+"""No compression: a short body stays short."""
 _NEXT_LEVEL = {"json_schema": "json_object", "json_object": "text"}
 _OTHER_PARAMETER = {
     "max_completion_tokens": "max_tokens",
@@ -74,13 +77,16 @@ class OpenAIClient:
         self._profile = profile
         self._key = key
         self._manners: dict[str, _Manner] = {}
-        self._lost = _transport_error(self._package)
+        self._library = _transport(self._package)
+        self._lost: type[Exception] = self._library.HTTPError
         self._client = self._open()
 
     def _open(self) -> Any:
         profile = self._profile
         key = self._key.reveal() if self._key else "none"
         timeout = self._package.Timeout(profile.attempt_s, connect=profile.connect_s)
+        hooks = {"response": [_cut_off(self._library)]}
+        http = self._package.DefaultAsyncHttpxClient(timeout=timeout, event_hooks=hooks)
         if profile.service == "azure":
             return self._package.AsyncAzureOpenAI(
                 azure_endpoint=profile.base_url,
@@ -89,10 +95,16 @@ class OpenAIClient:
                 api_key=key,
                 timeout=timeout,
                 max_retries=0,
+                default_headers=_PLAIN,
+                http_client=http,
             )
-        address = profile.base_url or None
         return self._package.AsyncOpenAI(
-            base_url=address, api_key=key, timeout=timeout, max_retries=0
+            base_url=profile.base_url or None,
+            api_key=key,
+            timeout=timeout,
+            max_retries=0,
+            default_headers=_PLAIN,
+            http_client=http,
         )
 
     async def attempt(self, request: Request, scope: str, limit_s: float) -> Completion:
@@ -333,8 +345,30 @@ def _openai() -> Any:
         ) from None
 
 
-def _transport_error(package: Any) -> type[Exception]:
-    """The base of the errors of the HTTP library below the package, whichever it is."""
-    library = package.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0]
-    error: type[Exception] = import_module(library).HTTPError
-    return error
+def _transport(package: Any) -> Any:
+    """The HTTP library below the package, whichever it is."""
+    return import_module(package.DefaultAsyncHttpxClient.__mro__[1].__module__.partition(".")[0])
+
+
+def _cut_off(library: Any) -> Callable[[Any], Awaitable[None]]:
+    """A hook that ends the body of any answer, that of an error too, past MAX_BODY_BYTES."""
+
+    class Cut(library.AsyncByteStream):  # type: ignore[misc]
+        def __init__(self, whole: Any) -> None:
+            self._whole = whole
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            taken = 0
+            async for piece in self._whole:
+                taken += len(piece)
+                yield piece
+                if taken > MAX_BODY_BYTES:
+                    return
+
+        async def aclose(self) -> None:
+            await self._whole.aclose()
+
+    async def hook(response: Any) -> None:
+        response.stream = Cut(response.stream)
+
+    return hook

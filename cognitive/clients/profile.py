@@ -148,8 +148,8 @@ def _is_choice(hint: Any) -> bool:
 _KINDS: Mapping[Any, tuple[tuple[type, ...], str]] = {
     str: ((str,), "a text"),
     int: ((int,), "an integer"),
-    int | None: ((int,), "an integer"),
+    int | None: ((int, type(None)), "an integer, or none"),
     float: ((float, int), "a number"),
-    float | None: ((float, int), "a number"),
+    float | None: ((float, int, type(None)), "a number, or none"),
     Mapping[str, Json]: ((Mapping,), "a table"),
 }

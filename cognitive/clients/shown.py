@@ -1,41 +1,26 @@
-"""What an agent was sent, and what it answered, out of the cassette of a run."""
+"""What an agent was sent, and what came back, out of the cassette of a run."""
 
 from __future__ import annotations
 
-from cognitive.clients.base import Request
 from cognitive.clients.recorded import Cassette
-from cognitive.clients.scripted import addressed
-from cognitive.errors import RecordError
 from worlds.api import Json
 
 __all__ = ["shown_decision"]
 
 
-def shown_decision(cassette: Cassette, decision: str, agent: int | None = None) -> str:
-    """Every message of a decision as it was sent, with the reply to each try.
+def shown_decision(cassette: Cassette, decision: str) -> str:
+    """Every message of a decision as it was sent, and what came back of each try.
 
-    decision: as in events, `d12`. agent: whose it must be, where the prompt names its agent.
-    Raises RecordError if the cassette holds no such decision of that agent.
+    decision: as in events, `d12`. "" if the cassette holds nothing of it.
     """
-    lines = [line for scope, line in cassette.by_scope.items() if _decision(scope) == decision]
-    if not lines:
-        known = sorted({_decision(scope) for scope in cassette.by_scope}, key=_number)
-        span = f"{known[0]} to {known[-1]}" if known else "none"
-        raise RecordError(f'no recorded decision "{decision}"; recorded: {span}')
+    lines = [line for scope, line in cassette.by_scope.items() if scope.split("/")[-2] == decision]
     lines.sort(key=lambda line: int(line["scope"].rpartition("/")[2]))
-    _check_agent(lines[0], decision, agent)
-    parts = [_message(message) for message in lines[0]["request"]["messages"]]
+    parts: list[str] = []
     for place, line in enumerate(lines):
-        if place:
-            parts.append(_message(line["request"]["messages"][-1]))
+        messages = line["request"]["messages"]
+        parts += map(_message, messages[-1:] if place else messages)
         parts.append(_reply(line))
-    return "\n\n".join(parts) + "\n"
-
-
-def _check_agent(line: Json, decision: str, agent: int | None) -> None:
-    found = addressed(Request(**line["request"]))
-    if agent is not None and found is not None and found[0] != agent:
-        raise RecordError(f"decision {decision} is one of agent {found[0]}, not of agent {agent}")
+    return "\n\n".join(parts)
 
 
 def _message(message: Json) -> str:
@@ -43,19 +28,12 @@ def _message(message: Json) -> str:
 
 
 def _reply(line: Json) -> str:
-    place = f"{line['scope']}, {line['attempts']} requests"
+    place = f"{line['scope']}, requests {line['attempts']}"
     if line["error"] is not None:
-        return f"=== error ({place}) ===\n{line['error']['cause']}: {line['error']['message']}"
+        error = line["error"]
+        said = f"\n{error['text']}" if error["text"] else ""
+        return f"=== error ({place}) ===\n{error['cause']}: {error['message']}{said}"
     told = line["completion"]
-    usage = f"{told['usage']['prompt']} + {told['usage']['completion']} tokens"
+    usage = f"tokens {told['usage']['prompt']} + {told['usage']['completion']}"
     head = f"{place}, {usage}, level {told['level']}, finish {told['finish_reason']}"
     return f"=== reply ({head}) ===\n{told['text']}"
-
-
-def _decision(scope: str) -> str:
-    return scope.rsplit("/", 2)[1]
-
-
-def _number(decision: str) -> tuple[int, str]:
-    digits = decision.removeprefix("d")
-    return (int(digits) if digits.isdigit() else -1), decision

@@ -231,7 +231,7 @@ def test_replay_checks_shows_a_step_and_finds_a_change(capsys, home, tmp_path, m
 def test_replay_of_a_prompt_needs_a_model(capsys, home):
     folder = str(home / "runs" / "on0")
     code, _, errors = run(capsys, "replay", folder, "--prompt", "0:d0")
-    assert code == 2 and "only prompts of models are recorded" in errors, errors
+    assert code == 2 and "only what is sent to models is recorded" in errors, errors
     code, _, errors = run(capsys, "replay", folder, "--prompt", "7:d0")
     assert code == 2 and "agent 7 has no decision d0; it has none" in errors, errors
 

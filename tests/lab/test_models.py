@@ -90,7 +90,7 @@ def test_a_recorded_run_is_replayed_without_a_call(home, monkeypatch, capsys):
     capsys.readouterr()
     assert app(["replay", "first", "--prompt", "0:d0"]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("=== system (run/0/d0/1)") and "=== answer" in text
+    assert text.startswith("=== system ===") and "=== reply (run/0/d0/1, requests 1" in text
 
 
 def test_the_key_is_in_no_file_and_the_address_in_no_event(home, monkeypatch):

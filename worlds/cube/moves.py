@@ -59,6 +59,8 @@ def deliver(
     actions: list[Json] = []
     start = seat.cell
     for index, leg in enumerate(legs):
+        if not seat.board.terrain.contacts(*leg):
+            break
         slot = cell if index == 0 else None
         is_there = index == 0 and _is_there(seat, leg, slot)
         part = [] if is_there else [_walk(seat, leg, start, slot)]
@@ -114,12 +116,10 @@ def _act(board: Board, leg: Leg, wait: int) -> list[Json]:
 
 def _end(board: Board, leg: Leg) -> Cell:
     """Where a leg leaves its first agent."""
-    (row, column), terrain = board.terrain.contacts(*leg)[0], board.terrain
-    return (
-        (row, terrain.columns - terrain.weights[leg[0]] - 1)
-        if leg[1] == GOAL_FACE
-        else (row, column)
-    )
+    terrain = board.terrain
+    row, column = terrain.contacts(*leg)[0]
+    at_goal = terrain.columns - terrain.weights[leg[0]] - 1
+    return row, at_goal if leg[1] == GOAL_FACE else column
 
 
 def _is_there(seat: Seat, leg: Leg, cell: Cell | None) -> bool:

@@ -188,7 +188,7 @@ def _under_orders(seat: Seat, part: Json) -> Json:
     """The tasks of an assignment in their order, waiting for partners until its step."""
     legs = seat.ordered_legs()
     is_first = legs[:1] == list(told(part["task"]))
-    arrival = seat.walk(legs[0][0])
+    arrival = seat.walk(legs[0][0], face=legs[0][1])
     by_step = part["by_step"]
     wait = NEXT_WAIT if by_step is None or not is_first else by_step - seat.step - arrival
     cell = slot_of(seat, part) if is_first else None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from primitives.navigation import UNREACHABLE
 from worlds.api import AgentId, Cell, Json
 from worlds.cube.board import GOAL_FACE, Board
 from worlds.cube.schedule import blocks_under
@@ -56,9 +57,9 @@ class Seat:
     def teammates(self) -> list[AgentId]:
         return [other for other in range(len(self.board.agents)) if other != self.agent]
 
-    def walk(self, block: int, agent: AgentId | None = None) -> int:
-        """Steps to the left face of a block, agents ignored; UNREACHABLE if no path leads there."""
-        cells = self.board.terrain.contacts(block, GOAL_FACE)
+    def walk(self, block: int, agent: AgentId | None = None, face: int = GOAL_FACE) -> int:
+        """Steps to a face of a block, agents ignored; UNREACHABLE if no path leads there."""
+        cells = self.board.terrain.contacts(block, face)
         cell = self.cell if agent is None else self.board.agents[agent]
         return int(self.board.terrain.field(cells)[cell])
 
@@ -74,9 +75,11 @@ class Seat:
         return None if orders is None else _part_of(orders["assignments"], self.agent)
 
     def ordered_legs(self) -> list[Leg]:
-        """What is left to do of the agent's part of its orders."""
+        """What is left to do of the agent's part of its orders, from the first it can reach."""
         part = self.assignment()
-        return [] if part is None else self.undelivered(_legs_of(part))
+        legs = [] if part is None else self.undelivered(_legs_of(part))
+        able = (i for i, leg in enumerate(legs) if self.walk(leg[0], face=leg[1]) < UNREACHABLE)
+        return legs[next(able, len(legs)) :]
 
     def undelivered(self, legs: Iterable[Leg]) -> list[Leg]:
         return [leg for leg in legs if leg[0] in self.board.terrain.open]

@@ -484,24 +484,13 @@ class Oracle:
             failure = "no_room"
         n = len(crew)
         joint = n if near and covered else 0
-        self.rows.append(
-            Row(
-                -1 if cell is None else cell[0] * self.width + cell[1],
-                rule.agents,
-                joint,
-                n if near else 0,
-                n,
-                n if covered else 0,
-                rule.agents,
-                n,
-                n,
-                1 if joint < rule.agents else 2 if failure else 3,
-                failure or "success",
-                action,
-                self.thing(action, name),
-                cell or (-1, -1),
-            )  # fmt: skip
-        )
+        row = Row(
+            -1 if cell is None else cell[0] * self.width + cell[1],
+            rule.agents, joint, n if near else 0, n, n if covered else 0, rule.agents, n, n,
+            1 if joint < rule.agents else 2 if failure else 3,
+            failure or "success", action, name, cell or (-1, -1),
+        )  # fmt: skip
+        self.rows.append(row)
         for agent in crew:
             bits = ACTING | (NEAR if near else 0) | (CAPABLE if covered else 0)
             self.part[agent.id] = bits | (0 if failure else CREDITED)
@@ -517,10 +506,6 @@ class Oracle:
         for agent in crew:
             self.win(agent, rule.achievement)
         return True
-
-    @staticmethod
-    def thing(action, name):
-        return name
 
     # --- share, move -----------------------------------------------------------------------------
 

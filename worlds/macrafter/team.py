@@ -32,6 +32,8 @@ __all__ = ["Mate", "Site", "Team"]
 POOLING_TEAM = 8
 """Up to this team one agent makes the tools of all; in a larger one each makes its own."""
 PICKAXES = ("wood_pickaxe", "stone_pickaxe", "iron_pickaxe")
+PRIZE = "diamond"
+"""What all the tools lead to; before the first one, other tasks are done in passing only."""
 MEET_PRICE = 6
 """Steps added to the slowest arrival when tasks are compared."""
 DETOUR = 1.3
@@ -448,7 +450,9 @@ class Team:
         row = self.table.collect[site.kind]
         if row.gives in self._wanted_ores or site.id in self._sent:
             return FAR_MEETING
-        if self.lacking(PICKAXES[-1]):
+        if row.gives == PRIZE:
+            return FAR_MEETING
+        if self.lacking(PICKAXES[-1]) or not self.total(PRIZE):
             return PASSING_MEETING
         return row.unit_score * crew / LEAST_RATE
 
@@ -585,6 +589,8 @@ class Team:
         """What explorers should look for."""
         if self.needs.get("wood") and not self.sites("tree"):
             return (("tree", 1),)
+        if not self.lacking(PICKAXES[-1]):
+            return ((PRIZE, 1),)
         return (("iron", 1), ("coal", 1))
 
     def _sector_for(self, mate: Mate, taken: Iterable[Cell]) -> Cell | None:

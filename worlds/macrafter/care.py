@@ -9,15 +9,13 @@ from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.jobs import NO_TASK_ID, Job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
 from worlds.macrafter.nearest import nearest_known
-from worlds.macrafter.needs import BOLD, CAREFUL, margin, pressing
+from worlds.macrafter.needs import BOLD, CAREFUL, MEETING_SPARE, margin, pressing
 from worlds.macrafter.sight import Sight
 from worlds.macrafter.state import VITAL_CAP
 from worlds.macrafter.table import Table
 
 __all__ = ["Care"]
 
-MEETING_SPARE = 50
-"""So many steps later on the way to a meeting."""
 CLOSE_STEPS, CLOSE_LEVEL = 10, 6
 """Water or a cow that near is used from this level on."""
 MOST_WATERS = 4

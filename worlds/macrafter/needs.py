@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["BOLD", "CAREFUL", "SLEEPY", "Margins", "margin", "pressing"]
+__all__ = ["BOLD", "CAREFUL", "MEETING_SPARE", "SLEEPY", "Margins", "margin", "pressing"]
 
 Margins = Mapping[str, int]
 """Steps to death from the lack of something at which an agent looks after it."""
@@ -17,6 +17,8 @@ STEPS_A_UNIT = {"food": 26, "drink": 20, "energy": 31}
 """Steps awake for a unit."""
 STEPS_A_HEALTH = 16
 """Steps for a unit of health while something is used up."""
+MEETING_SPARE = 50
+"""Steps by which needs are put off on the way to a meeting."""
 SLEEPY = 1
 """Energy at which teammates are taken to be asleep."""
 SOUND_SLEEP = {"food": 2, "drink": 2}
@@ -34,13 +36,12 @@ def pressing(
     """What it is time to look after, `elapsed` steps after the vitals were as given, in order.
 
     Sleep comes first where it will be sound, else last. left: steps to the end of the episode;
-    what lasts that long is no need. spare: steps by which food and drink are put off.
+    what lasts that long is no need. spare: steps by which all is put off.
     """
     found = []
     for name, least in margins.items():
         lasting = margin(vitals, name)
-        put_off = 0 if name == "energy" else spare
-        if lasting < left + elapsed and lasting - elapsed <= least - put_off:
+        if lasting < left + elapsed and lasting - elapsed <= least - spare:
             found.append(name)
     is_sound = all(vitals[name] >= least for name, least in SOUND_SLEEP.items())
     return sorted(found, key=lambda name: name == "energy" and not is_sound)

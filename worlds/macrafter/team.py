@@ -20,7 +20,7 @@ from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.ground import UNKNOWN, neighbours
 from worlds.macrafter.jobs import Gift, Job, read_job
 from worlds.macrafter.nearest import gap, nearest_known
-from worlds.macrafter.needs import BOLD, SLEEPY, Margins, pressing
+from worlds.macrafter.needs import BOLD, MEETING_SPARE, SLEEPY, Margins, pressing
 from worlds.macrafter.notebook import TRUST_STEPS, Notebook, part_of
 from worlds.macrafter.sectors import centres, seen_share
 from worlds.macrafter.sight import Sight, holds, read_id
@@ -160,7 +160,7 @@ class Team:
                 vitals, elapsed = dict(word.vitals), self.book.step - word.step
                 if vitals["energy"] <= SLEEPY and elapsed >= self._nap(vitals["energy"]):
                     continue
-            if pressing(vitals, self.margins, left, elapsed):
+            if pressing(vitals, self.margins, left, elapsed, MEETING_SPARE):
                 found.add(agent)
         if self.sight.is_asleep:
             found.add(self.me)

@@ -67,6 +67,8 @@ _SHIFT = np.uint64(31)
 GRADIENTS = 24
 _LONG, _SHORT = 11.0, 4.0
 RADIUS_SQUARED = 2.0
+EDGE = 1e-9
+"""A lattice point this near to the radius adds nothing, so that rounding decides nothing."""
 SCALE = 103.0
 
 
@@ -132,7 +134,7 @@ def noise(perm: NDArray[np.int64], x: float, y: float, z: float) -> float:
                     e2 = w - k
                     diagonal = line + e2
                     fall = left - e2 * e2 - diagonal * diagonal
-                    if fall > 0.0:
+                    if fall > EDGE:
                         g = perm[(hash_j + k) & BYTE] % GRADIENTS
                         total += fall**4 * _slope(g, e0, e1, e2, diagonal / 3.0)
     return total / SCALE

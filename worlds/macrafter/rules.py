@@ -46,6 +46,10 @@ class MacrafterRules:
         """Without addresses: a copy must find its own arrays."""
         return {**self.__dict__, "_bound": None, "_handle": None}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy of the rules finds its own way to the arrays of its states."""
+        return {**self.__dict__, "_bound": None, "_handle": None}
+
     # --- changing a state ------------------------------------------------------------------------
 
     def reset(self, seed: int, worlds: int = 1) -> MacrafterState:

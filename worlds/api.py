@@ -206,10 +206,23 @@ class Rules(Protocol[S]):
     `reseed` change a state; only `reset` and `step` draw from its stream.
     """
 
-    agents: int
-    actions: tuple[str, ...]
-    argument_count: int
-    legend: Json
+    @property
+    def agents(self) -> int: ...
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Names of the primitive actions, by number."""
+        ...
+
+    @property
+    def argument_count(self) -> int:
+        """Further integers that an action takes."""
+        ...
+
+    @property
+    def legend(self) -> Json:
+        """{layer: {value: name}} for `frame`."""
+        ...
 
     def reset(self, seed: int, worlds: int = 1) -> S:
         """A fresh batch; world b gets seed + b."""

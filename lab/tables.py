@@ -13,7 +13,7 @@ from cognitive.errors import ConfigError
 from lab import records
 from lab.columns import BY_KEY, COLUMN_SETS, METRICS, Metric
 from lab.layout import NA, Cell, Sheet, number
-from lab.runs import ENDED, TOPOLOGY_ORDER, Run, grouped, load, unknown, varying
+from lab.runs import ENDED, Run, grouped, load, unknown, varying
 from lab.statistics import Description, describe
 
 __all__ = ["DECIMALS", "View", "columns_of", "heading", "load", "means", "published"]
@@ -92,7 +92,7 @@ def _lines(block: Sequence[Run], view: View) -> list[Line]:
     for values, runs in grouped(block, lambda run: _values(run, view.rows)).items():
         cells = grouped(runs, lambda run: (run.cell,))
         for (cell,), members in cells.items():
-            shown = tuple(label_of(value) for value in values)
+            shown = tuple(map(label_of, view.rows, values))
             if len(cells) > 1:
                 shown = (*shown[:-1], f"{shown[-1]} [{cell.rpartition('_')[2]}]")
             done = [run for run in members if run.status == "finished"]
@@ -100,22 +100,30 @@ def _lines(block: Sequence[Run], view: View) -> list[Line]:
     return lines
 
 
-def label_of(value: str) -> str:
+def label_of(axis: str, value: str) -> str:
     """How a value of an axis is printed."""
-    return value.replace("_", " ").capitalize() if value in TOPOLOGY_ORDER else value or NA
+    return value.replace("_", " ").capitalize() if axis == "topology" else value or NA
+
+
+_WORDS = {
+    "agents": "{} agents",
+    "seed": "seed {}",
+    "repair": "repair {}",
+    "interrupts": "interrupts {}",
+}
 
 
 def heading(values: Mapping[str, str]) -> str:
-    """`3 agents, scripted, repair off`: the values of a block in words."""
-    words = {
-        "agents": "{} agents",
-        "seed": "seed {}",
-        "repair": "repair {}",
-        "interrupts": "interrupts {}",
-    }
+    """`cube-v1:quorum, 3 agents, scripted, repair off`: the values of a block in words."""
+    shown = dict(values)
+    if "world" in shown and "preset" in shown:
+        preset = shown.pop("preset")
+        shown["world"] += f":{preset}"
     return ", ".join(
-        words.get(axis, "{}" if axis in records.AXES else f"{axis} = {{}}").format(label_of(value))
-        for axis, value in values.items()
+        _WORDS.get(axis, "{}" if axis in records.AXES else f"{axis} = {{}}").format(
+            label_of(axis, value)
+        )
+        for axis, value in shown.items()
     )
 
 
@@ -257,7 +265,7 @@ def _published(runs: Sequence[Run], view: View) -> list[tuple[list[Cell], dict[s
 
 def _published_cells(row: Mapping[str, Any], view: View) -> list[Cell]:
     labels = [
-        Cell(label_of(str(row.get(axis, ""))) + (f" † {row['model']}" if not place else ""))
+        Cell(label_of(axis, str(row.get(axis, ""))) + (f" † {row['model']}" if not place else ""))
         for place, axis in enumerate(view.rows)
     ]
     return [*labels, *(_published_cell(row, column) for column in view.columns)]

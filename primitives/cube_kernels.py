@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives.actions import ACTING, CREDITED, NO_ATTEMPT, NO_TASK, REASON, STAY
-from primitives.compile import in_place
+from primitives.compile import in_place, kernel
+from primitives.cube_batch import memory_at, state_at
 from primitives.cube_push_kernels import engage, measure, push
 from primitives.cube_work import (
     AGENT,
@@ -44,6 +45,33 @@ ALL_ENDED = -2
 OUTSIDE = 2**15
 GOAL_AHEAD = OUTSIDE + 1
 """What is ahead of an agent at the edge, and before a goal column that it may not enter."""
+
+
+@kernel
+def step_at(
+    at: Any,
+    actions: NDArray[np.int32],
+    declared: NDArray[np.int32],
+    is_chain: bool,
+    max_steps: int,
+    step_cost: float,
+    deliver_reward: float,
+    rewards: NDArray[np.float32],
+    terminated: NDArray[np.bool_],
+) -> int:
+    """`step_many` of what is behind a handle."""
+    return step_many(
+        state_at(at),
+        memory_at(at),
+        actions,
+        declared,
+        is_chain,
+        max_steps,
+        step_cost,
+        deliver_reward,
+        rewards,
+        terminated,
+    )
 
 
 @in_place

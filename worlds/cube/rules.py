@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import in_place
-from primitives.cube_kernels import ALL_ENDED, LEGAL, step_many
+from primitives.cube_batch import handle_of
+from primitives.cube_kernels import ALL_ENDED, LEGAL, step_at
 from primitives.cube_view_kernels import BOARD_CHANNELS, board_views
 from primitives.cube_work import cube_memory
 from primitives.grid import LEFT
@@ -35,6 +35,7 @@ from worlds.cube.state import (
     OUTCOMES,
     REASONS,
     CubeState,
+    check_layout,
     task_face,
     task_id,
 )
@@ -69,9 +70,15 @@ class CubeRules:
             config.step_cost,
             config.deliver_reward,
         )
-        self._counts = (config.agent_count, len(config.weights))
-        self._memory = cube_memory(*self._counts)
-        self._undeclared = _undeclared((1, config.agent_count))
+        self._bound: CubeState | None = None
+        self._handle: Any = None
+        self._blocks = 0
+        self._memory: NDArray[np.int64]
+        self._undeclared: NDArray[np.int32]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without addresses: a copy must find its own arrays."""
+        return {**self.__dict__, "_bound": None, "_handle": None}
 
     def reset(self, seed: int, worlds: int = 1) -> CubeState:
         """A fresh batch; world b gets seed + b. Raises ConfigError, UnsolvableMap."""
@@ -107,14 +114,12 @@ class CubeRules:
     ) -> Stepped:
         """`step` for arrays whose layout is known to be right. Raises IllegalAction."""
         shape = state.agent_part.shape
-        self._fit(state)
+        self._bind(state)
         if declared is None:
             declared = self._undeclared
         rewards = np.empty(shape, np.float32)
         terminated = np.empty(shape, np.bool_)
-        fault = _step_arrays(
-            self._memory, actions, declared, *self._settings, rewards, terminated, *state
-        )
+        fault = step_at(self._handle, actions, declared, *self._settings, rewards, terminated)
         if fault == ALL_ENDED:
             raise IllegalAction("the world has ended; allowed: reset, then step")
         if fault != LEGAL:
@@ -167,47 +172,20 @@ class CubeRules:
         state.stream[:, 0] = keys
         state.stream[:, 1] = 0
 
-    def _fit(self, state: CubeState) -> None:
-        """Make the buffers anew when a batch or a drawn world has other counts."""
-        worlds, agents = state.agent_part.shape
-        counts = (agents, state.block_cell.shape[1])
-        if counts != self._counts:
-            self._counts, self._memory = counts, cube_memory(*counts)
-        if self._undeclared.shape != (worlds, agents):
-            self._undeclared = _undeclared((worlds, agents))
+    def _bind(self, state: CubeState) -> None:
+        """Take note of a state that was not the last one: its counts, and where its arrays are.
 
-
-@in_place
-def _step_arrays(
-    memory: NDArray[np.int64],
-    actions: NDArray[np.int32],
-    declared: NDArray[np.int32],
-    is_chain: bool,
-    max_steps: int,
-    step_cost: float,
-    deliver_reward: float,
-    rewards: NDArray[np.float32],
-    terminated: NDArray[np.bool_],
-    *arrays: Any,
-) -> int:
-    """`step_many` for a state given as its arrays, which saves a third of the cost of the call."""
-    return step_many(
-        CubeState(*arrays),
-        memory,
-        actions,
-        declared,
-        is_chain,
-        max_steps,
-        step_cost,
-        deliver_reward,
-        rewards,
-        terminated,
-    )
-
-
-def _undeclared(shape: tuple[int, int]) -> NDArray[np.int32]:
-    """[B, A] int32: nobody declares a task."""
-    return np.full(shape, NO_TASK, np.int32)
+        Raises LayoutError if an array has another shape or dtype than it must.
+        """
+        if state is self._bound:
+            return
+        check_layout(state)
+        shape, blocks = state.agent_part.shape, state.block_cell.shape[1]
+        if self._bound is None or shape != self._bound.agent_part.shape or blocks != self._blocks:
+            self._blocks, self._memory = blocks, cube_memory(shape[1], blocks)
+            self._undeclared = np.full(shape, NO_TASK, np.int32)
+        self._bound = state
+        self._handle = handle_of(state, self._memory)
 
 
 def _check_array(name: str, array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
+from primitives.cube_batch import CubeState, state_layout
 from primitives.cube_work import COLUMNS as ATTEMPT_COLUMNS
 from primitives.cube_work import GONE, HELPERS, IS_CLEAR
 from primitives.grid import DIRECTION_NAMES
+from worlds.api import NO_ATTEMPT
+from worlds.errors import LayoutError
 
 __all__ = [
     "ACTIONS",
@@ -23,6 +23,7 @@ __all__ = [
     "CubeState",
     "allocate",
     "block_id",
+    "check_layout",
     "is_over",
     "push_direction",
     "remaining_weight",
@@ -56,75 +57,30 @@ REASONS = (
 """Names of `agent_reason` and of the attempt column REASON, by code."""
 
 
-class CubeState(NamedTuple):
-    """A batch of B worlds with A agents, K blocks, T = 4 K tasks on boards of H x W cells.
-
-    stream: [B, 2] uint64, key and counter.
-    step: [B] int32, steps taken.
-    score: [B] int32, delivered weight.
-    agent_cell: [B, A, 2] int16, (row, column).
-    block_cell: [B, K, 2] int16, top-left cell; (GONE, GONE) once delivered.
-    block_weight: [B, K] int16.
-    occupant: [B, H, W] int16, 0 free, a + 1 agent a, -(b + 1) block b.
-    is_terminated, is_truncated: [B] bool.
-    delivered_now: [B] int32, weight delivered in the last step.
-    delivered_step: [B, K] int32, step of a block's delivery, -1 before.
-    agent_action: [B, A] uint8, actions of the last step.
-    agent_outcome, agent_reason: [B, A] uint8, indices of OUTCOMES and REASONS.
-    attempt_count: [B] int16, rows of `attempts` in use.
-    attempts: [B, A, 13] int32, one row a task, ascending; the columns every world shares, then
-        HELPERS and IS_CLEAR.
-    agent_attempt: [B, A] int16, row of the agent or NO_ATTEMPT.
-    agent_part: [B, A] uint8, bits of Part; 0 without a row.
-    task_attempts, task_successes: [B, T] int32, totals since reset.
-    """
-
-    stream: NDArray[np.uint64]
-    step: NDArray[np.int32]
-    score: NDArray[np.int32]
-    agent_cell: NDArray[np.int16]
-    block_cell: NDArray[np.int16]
-    block_weight: NDArray[np.int16]
-    occupant: NDArray[np.int16]
-    is_terminated: NDArray[np.bool_]
-    is_truncated: NDArray[np.bool_]
-    delivered_now: NDArray[np.int32]
-    delivered_step: NDArray[np.int32]
-    agent_action: NDArray[np.uint8]
-    agent_outcome: NDArray[np.uint8]
-    agent_reason: NDArray[np.uint8]
-    attempt_count: NDArray[np.int16]
-    attempts: NDArray[np.int32]
-    agent_attempt: NDArray[np.int16]
-    agent_part: NDArray[np.uint8]
-    task_attempts: NDArray[np.int32]
-    task_successes: NDArray[np.int32]
+EMPTY = {"agent_cell": GONE, "block_cell": GONE, "delivered_step": -1, "agent_attempt": NO_ATTEMPT}
+"""What arrays hold at first, if it is not 0."""
 
 
 def allocate(worlds: int, agents: int, blocks: int, height: int, width: int) -> CubeState:
     """An empty batch: nobody and nothing on the boards yet, no step taken."""
-    return CubeState(
-        stream=np.zeros((worlds, 2), np.uint64),
-        step=np.zeros(worlds, np.int32),
-        score=np.zeros(worlds, np.int32),
-        agent_cell=np.full((worlds, agents, 2), GONE, np.int16),
-        block_cell=np.full((worlds, blocks, 2), GONE, np.int16),
-        block_weight=np.zeros((worlds, blocks), np.int16),
-        occupant=np.zeros((worlds, height, width), np.int16),
-        is_terminated=np.zeros(worlds, np.bool_),
-        is_truncated=np.zeros(worlds, np.bool_),
-        delivered_now=np.zeros(worlds, np.int32),
-        delivered_step=np.full((worlds, blocks), -1, np.int32),
-        agent_action=np.zeros((worlds, agents), np.uint8),
-        agent_outcome=np.zeros((worlds, agents), np.uint8),
-        agent_reason=np.zeros((worlds, agents), np.uint8),
-        attempt_count=np.zeros(worlds, np.int16),
-        attempts=np.zeros((worlds, agents, ATTEMPT_COLUMNS), np.int32),
-        agent_attempt=np.full((worlds, agents), -1, np.int16),
-        agent_part=np.zeros((worlds, agents), np.uint8),
-        task_attempts=np.zeros((worlds, 4 * blocks), np.int32),
-        task_successes=np.zeros((worlds, 4 * blocks), np.int32),
+    layout = state_layout(worlds, agents, blocks, height, width)
+    return CubeState._make(
+        np.full(shape, EMPTY.get(name, 0), dtype) for name, (shape, dtype) in layout.items()
     )
+
+
+def check_layout(state: CubeState) -> None:
+    """Raise LayoutError, naming both, if an array has another shape or dtype than it must."""
+    worlds, agents = state.agent_part.shape
+    height, width = state.occupant.shape[1:]
+    layout = state_layout(worlds, agents, state.block_cell.shape[1], height, width)
+    arrays: tuple[np.ndarray, ...] = tuple(state)
+    for array, (name, (shape, dtype)) in zip(arrays, layout.items(), strict=True):
+        if array.shape != shape or array.dtype != dtype or not array.flags.c_contiguous:
+            raise LayoutError(
+                f"{name} is {list(array.shape)} {array.dtype}; needed: {list(shape)} "
+                f"{np.dtype(dtype)}, contiguous"
+            )
 
 
 def task_number(block: int, face: int) -> int:

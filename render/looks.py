@@ -188,8 +188,9 @@ class CubeLook:
         for block in np.flatnonzero(weights * camera.size >= SMALLEST_LABEL).tolist():
             row, column = layers["block_cell"][block].tolist()
             if row != GONE:
-                picture = _block_label(block, int(weights[block]), camera.size)
-                brush.picture(picture, *camera.box(row, column)[:2])
+                label = _block_label(block, int(weights[block]), camera.size)
+                box = camera.box(row, column)
+                brush.picture(label.picture, box.top + label.top, box.left + label.left)
 
     def margin(self, size: int) -> int:
         return 1
@@ -240,8 +241,16 @@ class CubeLook:
         return Target(area, inside, (-side[0], -side[1]))
 
 
+class _Label(NamedTuple):
+    """A picture, and how far below and right of a block's corner it belongs."""
+
+    picture: ndarray
+    top: int
+    left: int
+
+
 @cache
-def _block_label(block: int, weight: int, size: int) -> ndarray:
+def _block_label(block: int, weight: int, size: int) -> _Label:
     """The id in the middle; below it, in larger blocks, how many agents it needs."""
     side = weight * size
     picture = np.zeros((side, side), np.uint32)
@@ -255,7 +264,12 @@ def _block_label(block: int, weight: int, size: int) -> ndarray:
         brush.label(f"w{weight}", (middle + 3 + 4 * small, middle), color, "", small)
     elif text_width(name) <= side - 2:
         brush.label(name, (middle, middle), color)
-    return picture
+    rows, columns = np.flatnonzero(picture.any(1)), np.flatnonzero(picture.any(0))
+    if not rows.size:
+        return _Label(picture[:0, :0], 0, 0)
+    top, left = int(rows[0]), int(columns[0])
+    part = picture[top : int(rows[-1]) + 1, left : int(columns[-1]) + 1]
+    return _Label(np.ascontiguousarray(part), top, left)
 
 
 @cache

@@ -19,6 +19,8 @@ LONGEST = 999
 _OBJECTIONS = ("cannot_reach", "missing_tool", "better_task", "unsafe", "other")
 _WAIT = Action("wait", {"steps": 1})
 
+TASKS_LOOKED_AT = 6
+
 
 class RandomPlanner:
     """Every choice is a draw that depends on the seed and on the decision alone."""
@@ -56,7 +58,7 @@ class _Dice:
 def _plan(dice: _Dice, question: Question) -> Json:
     assert question.view is not None
     view = question.view
-    values = _values(view)
+    values = _values(dice, view)
     count = 1 + dice.below(MAX_ACTIONS)
     actions = [action_json(_action(dice, view, values)) for _ in range(count)]
     return {"task": _task(dice, question), "actions": actions}
@@ -82,10 +84,11 @@ def _argument(dice: _Dice, arg: ArgSpec, values: Mapping[str, list[Json]]) -> Js
     return dice.pick(options) if options else None
 
 
-def _values(view: AgentView) -> dict[str, list[Json]]:
-    """Values that arguments have in the recipes of known tasks, by argument."""
+def _values(dice: _Dice, view: AgentView) -> dict[str, list[Json]]:
+    """Values that arguments have in the recipes of some known tasks, by argument."""
     found: dict[str, list[Json]] = {}
-    for task in view.known():
+    known = view.known()
+    for task in [dice.pick(known) for _ in range(min(len(known), TASKS_LOOKED_AT))]:
         recipe = view.recipe(task)
         if isinstance(recipe, Failed):
             continue

@@ -16,10 +16,9 @@ __all__ = ["RandomPlanner"]
 MAX_ACTIONS = 3
 MAX_DRAWS = 32
 LONGEST = 999
+TASKS_LOOKED_AT = 6
 _OBJECTIONS = ("cannot_reach", "missing_tool", "better_task", "unsafe", "other")
 _WAIT = Action("wait", {"steps": 1})
-
-TASKS_LOOKED_AT = 6
 
 
 class RandomPlanner:

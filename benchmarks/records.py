@@ -19,8 +19,8 @@ from benchmarks.timing import Row, baseline_us, interleaved, show
 from lab import config as configs
 from lab.records import canonical
 from lab.run import execute, write_summary
-from lab.sinks import Recorder
 from lab.runs import load
+from lab.sinks import Recorder
 
 STEPS = 200
 MANY_AGENTS_STEPS = 20

@@ -32,8 +32,8 @@ OVERRIDES = (
 )
 
 
-def random_config(generator, preset, agents):
-    """Settings of `preset` for a small crowded map, with some of them changed."""
+def random_config(generator, preset, agents, **fixed):
+    """Settings of `preset` for a small crowded map, with some of them changed; some are fixed."""
     pick = generator.integers
     overrides = {key: int(pick(1, 4)) for key in OVERRIDES if pick(3) == 0}
     changes = {
@@ -47,7 +47,7 @@ def random_config(generator, preset, agents):
         "skeletons": bool(pick(2)),
         "active_radius": [None, 4, 9][pick(3)],
     }
-    kept = {key: value for key, value in changes.items() if pick(2)}
+    kept = {key: value for key, value in changes.items() if pick(2)} | fixed
     return configure(
         preset,
         agents=agents,
@@ -60,21 +60,21 @@ def random_config(generator, preset, agents):
     )
 
 
-def random_drawing(generator, agents):
+def random_drawing(generator, agents, has_creatures=True):
     """A map of random materials and creatures, up to ten agents on it."""
     height, width = (int(generator.integers(9, 26)) for _ in range(2))
     letters = generator.choice(list(GROUND), (height, width))
-    beasts = generator.random((height, width)) < 0.06
+    beasts = generator.random((height, width)) < 0.06 * has_creatures
     letters[beasts] = generator.choice(list(BEASTS), int(beasts.sum()))
     for agent, cell in enumerate(generator.choice(height * width, agents, replace=False)):
         letters.flat[cell] = str(agent)
     return "\n".join("".join(row) for row in letters)
 
 
-def random_state(generator, config):
+def random_state(generator, config, has_creatures=True):
     """A crowded world in mid-game. Teams beyond ten are put together from arrays."""
     drawn = min(config.agents, 10)
-    state = from_drawing(random_drawing(generator, drawn), config)
+    state = from_drawing(random_drawing(generator, drawn, has_creatures), config)
     if config.agents > drawn:
         state = _add_agents(generator, state, config)
     team, pick = (1, config.agents), generator.integers

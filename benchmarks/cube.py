@@ -152,16 +152,23 @@ def arrays(steps: int, worlds: int, **settings: Any) -> Callable[[], None]:
 
 @in_place
 def roll(
-    state: Any, memory: Any, stream: Any, actions: Any, declared: Any, is_chain: bool, fixed: int
+    state: Any,
+    memory: Any,
+    stream: Any,
+    actions: Any,
+    declared: Any,
+    is_chain: bool,
+    fixed: int,
+    steps: int,
 ) -> None:
-    """One step of each world of a batch: all take action `fixed`, or a random one if it is -1."""
+    """Steps of the first world of a batch: all take action `fixed`, or random ones if it is -1."""
     work = cube_work(memory, len(actions), state.block_cell.shape[1])
-    for w in range(len(state.step)):
+    for _ in range(steps):
         if fixed < 0:
             rng.fill_below(stream, ACTIONS, actions)
         else:
             actions[:] = fixed
-        step_one(state, w, work, actions, declared, is_chain)
+        step_one(state, 0, work, actions, declared, is_chain)
 
 
 def rollout(rules: str, fixed: int, steps: int) -> Callable[[], None]:
@@ -175,8 +182,7 @@ def rollout(rules: str, fixed: int, steps: int) -> Callable[[], None]:
 
     def play() -> None:
         state = play_rules.clone(fresh)
-        for _ in range(steps):
-            roll(state, memory, stream, actions, declared, config.is_chain, fixed)
+        roll(state, memory, stream, actions, declared, config.is_chain, fixed, steps)
 
     return play
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from primitives.cube_view_kernels import (
     BOARD_CHANNELS,
     WINDOW_CHANNELS,
     board_views,
+    change_boards,
     windows,
 )
 from worlds.api import AgentId, AttemptColumn, AttemptResult, Json, Stepped
@@ -27,6 +29,11 @@ __all__ = ["CubePort", "build"]
 
 NAME = "cube_v1"
 WINDOWS = (3, 255)
+KEPT = 3
+"""Boards kept for use again: the newest, the one a caller still holds, and one to spare."""
+HELD_HERE = 3
+"""References to an array that nobody else holds, as `show` counts them: its place in the list, the
+name in the loop, the argument of the count."""
 COUNTS = ("need", "participation", "spatial", "temporal", "dependency", "dependency_need")
 """Counts of an attempt row in an agent's info, after the task, in the order of the columns."""
 
@@ -44,6 +51,38 @@ def build(preset: str | None = None, view: int | None = None, **overrides: Any) 
     return CubePort(configure(preset, **overrides), view)
 
 
+class Boards:
+    """Observations of whole boards, each an array of its own for whoever holds it.
+
+    An array that nobody holds any more is used again, and written where it changed alone: on a
+    large board that is far less than all of it.
+    """
+
+    def __init__(self) -> None:
+        self._shown: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy starts with arrays of its own."""
+        return {"_shown": []}
+
+    def show(self, state: CubeState) -> NDArray[np.float32]:
+        """[B, H, W, 5] float32, read-only."""
+        shape = (*state.occupant.shape, BOARD_CHANNELS)
+        for seen, agent_cell, block_cell in self._shown:
+            if getrefcount(seen) == HELD_HERE and seen.shape == shape:
+                cells = state.agent_cell, state.block_cell, state.block_weight
+                change_boards(*cells, agent_cell, block_cell, seen)
+                break
+        else:
+            seen = np.zeros(shape, np.float32)
+            board_views(state.agent_cell, state.block_cell, state.block_weight, seen)
+            entry = (seen, state.agent_cell.copy(), state.block_cell.copy())
+            self._shown = [entry, *self._shown[: KEPT - 1]]
+        view: NDArray[np.float32] = seen.view()
+        view.flags.writeable = False
+        return view
+
+
 class CubePort:
     """CUBE of one configuration; observations are whole boards or windows."""
 
@@ -54,6 +93,7 @@ class CubePort:
         self.config, self.view = config, view
         self.rules = CubeRules(config)
         self.seed = config.seed
+        self._boards = Boards()
         side, weights = config.board_side, config.weights
         if view is None:
             most = max(config.agent_count, len(weights), *weights)
@@ -68,14 +108,11 @@ class CubePort:
 
     def views(self, state: CubeState) -> NDArray[Any]:
         """[B, H, W, 5] float32, or [B, A, S, S, 3] int16 if windows were asked for; read-only."""
-        seen: NDArray[Any]
         if self.view is None:
-            seen = np.zeros((*state.occupant.shape, BOARD_CHANNELS), np.float32)
-            board_views(state.agent_cell, state.block_cell, state.block_weight, seen)
-        else:
-            size = (self.view, self.view, WINDOW_CHANNELS)
-            seen = np.empty((*state.agent_part.shape, *size), np.int16)
-            windows(state.occupant, state.agent_cell, state.block_weight, seen)
+            return self._boards.show(state)
+        size = (self.view, self.view, WINDOW_CHANNELS)
+        seen = np.empty((*state.agent_part.shape, *size), np.int16)
+        windows(state.occupant, state.agent_cell, state.block_weight, seen)
         seen.flags.writeable = False
         return seen
 

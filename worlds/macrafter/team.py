@@ -40,6 +40,8 @@ DETOUR = 1.3
 """Steps of a way in terms of its Manhattan distance, where the ground is not known."""
 SURE_STEPS = 5
 """Steps added to such an estimate where a way is at least priced."""
+ANCHORED_BONUS = 8.0
+"""Factor on the value of a task to which somebody went who cannot be told otherwise now."""
 COMMITTED_BONUS = 2.0
 """Factor on the value of a task to which somebody is already on the way."""
 WANTED_BONUS = 2.0
@@ -146,6 +148,11 @@ class Team:
         return max(0, gap(mate.cell, target) - 1) * DETOUR
 
     @cached_property
+    def asked(self) -> frozenset[AgentId]:
+        """Those who can be given another job now."""
+        return frozenset([*(self.book.context.get("workers") or ()), self.me])
+
+    @cached_property
     def unfit(self) -> frozenset[AgentId]:
         """Those who are asleep, hungry, thirsty or tired by now, as far as known."""
         left = self.config.max_steps - self.book.step
@@ -238,7 +245,9 @@ class Team:
             crew += [(a, m) for _, a, _, m in ranked[need:room] if a <= latest + NEAR_CREW]
             latest = max(arrival for arrival, _ in crew)
         value = self.table.collect[site.kind].unit_score * len(crew) / (latest + MEET_PRICE)
-        if sent:
+        if sent - self.asked:
+            value *= ANCHORED_BONUS
+        elif sent:
             value *= COMMITTED_BONUS
         if self.table.collect[site.kind].gives in self._wanted_ores:
             value *= WANTED_BONUS

@@ -126,9 +126,17 @@ def step_at(
     declared: NDArray[np.int32],
     arguments: NDArray[np.int32],
     rewards: NDArray[np.float32],
+    view: NDArray[np.int16],
+    inventory: NDArray[np.int16],
+    body: NDArray[np.int32],
 ) -> int:
-    """`step_many` of what is behind a handle."""
-    return step_many(state_at(at), work_at(at), table_at(at), actions, declared, arguments, rewards)
+    """`step_many` of what is behind a handle, then `look_many`, for as many agents as there is
+    room for in `view`."""
+    state = state_at(at)
+    fault = step_many(state, work_at(at), table_at(at), actions, declared, arguments, rewards)
+    if fault == LEGAL and view.shape[1] > 0:
+        look_many(state, 0, view, inventory, body)
+    return fault
 
 
 @inlined

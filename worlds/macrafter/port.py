@@ -15,11 +15,10 @@ from worlds.errors import ConfigError
 from worlds.macrafter.config import MacrafterConfig, configure
 from worlds.macrafter.generate import check_seed, from_drawing, to_drawing
 from worlds.macrafter.reports import harms, object_codes, task_name, unmet
-from worlds.macrafter.rules import BODY_COLUMNS, VIEW_LAYERS, MacrafterRules
+from worlds.macrafter.rules import BODY_COLUMNS, VIEW_LAYERS, MacrafterRules, Views
 from worlds.macrafter.state import (
     ACHIEVEMENTS,
     ACTIONS,
-    ITEM,
     ITEMS,
     OUTCOMES,
     REASONS,
@@ -35,6 +34,7 @@ COUNTS = ("need", "participation", "spatial", "temporal", "dependency", "depende
 """Counts of an attempt row in an agent's info, in the order of the columns."""
 MOST_PATTERNS = 16_384
 """Infos and rows that are kept to be copied; beyond it they are made anew."""
+Observed = dict[str, NDArray[Any]]
 INT16 = np.iinfo(np.int16)
 INT32 = np.iinfo(np.int32)
 
@@ -69,23 +69,22 @@ class MacrafterPort:
         self._lowered = tuple(self.table.lowered)
         self._facts = np.zeros(config.agents, np.int64)
         self._patterns: dict[int, dict[str, Json]] = {}
-        self._rows: dict[tuple[int, ...], dict[str, Json]] = {}
+        self._rows: dict[bytes, dict[str, Json]] = {}
 
-    def play(
-        self, state: MacrafterState, commands: NDArray[np.int32]
-    ) -> tuple[Stepped, dict[str, NDArray[Any]]]:
+    def play(self, state: MacrafterState, commands: NDArray[np.int32]) -> tuple[Stepped, Observed]:
         """Step a batch with `commands` [B, A, 1 or 4] int32, and look at it afterwards."""
         actions, arguments = commands[..., 0], None
         if self.config.full_actions:
             actions, arguments = actions.copy(), commands[..., 1:].copy()
-        return self.rules.advance(state, actions, None, arguments), self.views(state)
+        views = self.rules.room_for(*state.agent_part.shape)
+        return self.rules.advance(state, actions, None, arguments, views), _named(views)
 
-    def views(self, state: MacrafterState) -> dict[str, NDArray[Any]]:
+    def views(self, state: MacrafterState) -> Observed:
         """`view` [B, A, R, C, 3] int16, `inventory` [B, A, I] int16, `self` [B, A, 6] int32."""
-        return self.rules.observe_all(state)
+        return _named(self.rules.observe_all(state))
 
     def observations(
-        self, views: dict[str, NDArray[Any]], agents: Sequence[AgentId]
+        self, views: Observed, agents: Sequence[AgentId]
     ) -> list[dict[str, NDArray[Any]]]:
         """Each agent's own arrays."""
         view, inventory, body = views["view"][0], views["inventory"][0], views["self"][0]
@@ -97,66 +96,74 @@ class MacrafterPort:
 
     def infos(self, state: MacrafterState, agents: Sequence[AgentId]) -> list[dict[str, Json]]:
         """Outcome, reason, attempt row, harm, score, achievements and lowered requirements."""
+        facts = self._facts
         sum_up(
             state.agent_outcome[0],
             state.agent_reason[0],
             state.agent_harm[0],
             state.achievements[0],
-            self._facts,
+            facts,
         )
-        facts, score = self._facts.tolist(), float(state.score[0])
-        infos = [self._info(facts[agent]) for agent in agents]
+        infos = self._patterns_of(facts.tolist())
+        score = float(state.score[0])
         for info in infos:
             info["score"] = score
         if state.attempt_count[0] > 0:
-            rows = state.agent_attempt[0].tolist()
             attempts = self._attempts(state)
-            for agent, info in zip(agents, infos, strict=True):
-                if rows[agent] != NO_ATTEMPT:
-                    info["attempt"] = attempts[rows[agent]].copy()
-        return infos
+            for info, row in zip(infos, state.agent_attempt[0].tolist(), strict=True):
+                if row != NO_ATTEMPT:
+                    info["attempt"] = attempts[row].copy()
+        return infos if len(agents) == len(infos) else [infos[agent] for agent in agents]
 
-    def _info(self, facts: int) -> dict[str, Json]:
-        """An info of the packed `facts` of `sum_up`, without score and attempt."""
-        pattern = self._patterns.get(facts)
-        if pattern is None:
-            if len(self._patterns) >= MOST_PATTERNS:
-                self._patterns.clear()
-            reason, won = facts >> 8 & 255, facts >> 24
-            pattern = self._patterns[facts] = {
-                "outcome": OUTCOMES[facts & 255],
-                "reason": REASONS[reason] if reason else None,
-                "attempt": None,
-                "harm": harms(facts >> 16 & 255),
-                "score": 0.0,
-                "achievements": tuple(n for i, n in enumerate(ACHIEVEMENTS) if won >> i & 1),
-                "lowered": self._lowered,
-            }
-        return pattern.copy()
+    def _patterns_of(self, facts: list[int]) -> list[dict[str, Json]]:
+        """Infos of the packed `facts` of `sum_up`, without score and attempt."""
+        patterns = self._patterns
+        try:
+            return [patterns[fact].copy() for fact in facts]
+        except KeyError:
+            if len(patterns) > MOST_PATTERNS:
+                patterns.clear()
+            for fact in facts:
+                patterns[fact] = self._pattern(fact)
+        return [patterns[fact].copy() for fact in facts]
+
+    def _pattern(self, fact: int) -> dict[str, Json]:
+        reason, won = fact >> 8 & 255, fact >> 24
+        return {
+            "outcome": OUTCOMES[fact & 255],
+            "reason": REASONS[reason] if reason else None,
+            "attempt": None,
+            "harm": harms(fact >> 16 & 255),
+            "score": 0.0,
+            "achievements": tuple(n for i, n in enumerate(ACHIEVEMENTS) if won >> i & 1),
+            "lowered": self._lowered,
+        }
 
     def _attempts(self, state: MacrafterState) -> list[dict[str, Json]]:
-        """The attempt rows as a learner reads them."""
-        height, width = state.material.shape[1:]
-        rows = state.attempts[0, : int(state.attempt_count[0])].tolist()
-        return [self._attempt(row, height * width) for row in rows]
+        """The attempt rows as a learner reads them; to be copied."""
+        rows, known = state.attempts[0, : int(state.attempt_count[0])], self._rows
+        raw, size = rows.tobytes(), rows.itemsize * rows.shape[1]
+        keys = [raw[first : first + size] for first in range(0, len(raw), size)]
+        try:
+            return [known[key] for key in keys]
+        except KeyError:
+            if len(known) > MOST_PATTERNS:
+                known.clear()
+            cells = state.material.shape[1] * state.material.shape[2]
+            for key, row in zip(keys, rows.tolist(), strict=True):
+                if key not in known:
+                    known[key] = self._attempt(row, cells)
+        return [known[key] for key in keys]
 
     def _attempt(self, row: list[int], cells: int) -> dict[str, Json]:
-        key = tuple(row[AttemptColumn.NEED : ITEM + 1])
-        pattern = self._rows.get(key)
-        if pattern is None:
-            if len(self._rows) >= MOST_PATTERNS:
-                self._rows.clear()
-            pattern = self._rows[key] = {
-                "task": "",
-                **dict(zip(COUNTS, row[AttemptColumn.NEED :], strict=False)),
-                "members": row[AttemptColumn.MEMBERS],
-                "result": AttemptResult.NAMES[row[AttemptColumn.RESULT]],
-                "reason": REASONS[row[AttemptColumn.REASON]],
-                "unmet": unmet(row),
-            }
-        attempt = pattern.copy()
-        attempt["task"] = task_name(self.table, row, cells)
-        return attempt
+        return {
+            "task": task_name(self.table, row, cells),
+            **dict(zip(COUNTS, row[AttemptColumn.NEED :], strict=False)),
+            "members": row[AttemptColumn.MEMBERS],
+            "result": AttemptResult.NAMES[row[AttemptColumn.RESULT]],
+            "reason": REASONS[row[AttemptColumn.REASON]],
+            "unmet": unmet(row),
+        }
 
     def draw(self, drawing: str, seed: int) -> MacrafterState:
         """A drawn start state with the map size and agents of the config."""
@@ -177,3 +184,7 @@ class MacrafterPort:
     def board(self, state: MacrafterState) -> NDArray[np.int16]:
         """[H, W, 2] int16, material and object code of each cell."""
         return np.stack([state.material[0], object_codes(state)], axis=2).astype(np.int16)
+
+
+def _named(views: Views) -> Observed:
+    return {"view": views.view, "inventory": views.inventory, "self": views.body}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,19 @@ from worlds.macrafter.reports import frame, legend, report
 from worlds.macrafter.state import ACTIONS, ITEMS, MacrafterState, check_layout
 from worlds.macrafter.table import Table
 
-__all__ = ["MacrafterRules"]
+__all__ = ["BODY_COLUMNS", "VIEW_LAYERS", "MacrafterRules", "Views"]
 
 VIEW_LAYERS = 3
 BODY_COLUMNS = 6
+
+
+class Views(NamedTuple):
+    """Observations of a batch: view [B, A, R, C, 3] int16, inventory [B, A, I] int16, body
+    [B, A, 6] int32."""
+
+    view: NDArray[np.int16]
+    inventory: NDArray[np.int16]
+    body: NDArray[np.int32]
 
 
 class MacrafterRules:
@@ -35,6 +44,8 @@ class MacrafterRules:
         self.argument_count = kernels.ARGUMENTS
         self.legend: Json = legend()
         self._numbers = table_numbers(config, table)
+        self._view_shape = (*config.view, VIEW_LAYERS)
+        self._no_views = self.room_for(0, 0)
         self._bound: MacrafterState | None = None
         self._handle: Any = None
         self._size: tuple[int, ...] = ()
@@ -44,10 +55,6 @@ class MacrafterRules:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without addresses: a copy must find its own arrays."""
-        return {**self.__dict__, "_bound": None, "_handle": None}
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy of the rules finds its own way to the arrays of its states."""
         return {**self.__dict__, "_bound": None, "_handle": None}
 
     # --- changing a state ------------------------------------------------------------------------
@@ -84,15 +91,21 @@ class MacrafterRules:
         actions: NDArray[np.int32],
         declared: NDArray[np.int32] | None = None,
         arguments: NDArray[np.int32] | None = None,
+        views: Views | None = None,
     ) -> Stepped:
-        """`step` for arrays whose layout is known to be right. Raises IllegalAction."""
+        """`step` for arrays whose layout is known to be right. Raises IllegalAction.
+
+        views: of `room_for`; what every agent observes afterwards is written there.
+        """
         self._bind(state)
         if declared is None:
             declared = self._undeclared
         if arguments is None:
             arguments = self._not_given
         rewards = np.empty(state.agent_part.shape, np.float32)
-        fault = kernels.step_at(self._handle, actions, declared, arguments, rewards)
+        fault = kernels.step_at(
+            self._handle, actions, declared, arguments, rewards, *(views or self._no_views)
+        )
         if fault != kernels.LEGAL:
             raise IllegalAction(self._complaint(fault, actions, declared, arguments))
         return Stepped(rewards, state.is_terminated.copy(), state.is_truncated.copy())
@@ -161,21 +174,29 @@ class MacrafterRules:
         `view` [R, C, 3] int16, material, object code, agent id + 1; `inventory` [I] int16;
         `self` [6] int32, row, column, facing, is asleep, light in percent, step.
         """
-        return {name: array[0, 0] for name, array in self._look(state, agent, 1).items()}
-
-    def observe_all(self, state: MacrafterState) -> dict[str, NDArray[Any]]:
-        """What every agent of a batch observes: the arrays of `observe` with [B, A] in front."""
-        return self._look(state, 0, state.agent_part.shape[1])
-
-    def _look(self, state: MacrafterState, first: int, count: int) -> dict[str, NDArray[Any]]:
-        """What `count` agents from `first` on observe."""
-        team = (len(state.step), count)
-        view = np.empty((*team, *self.config.view, VIEW_LAYERS), np.int16)
-        inventory = np.empty((*team, len(ITEMS)), np.int16)
-        body = np.empty((*team, BODY_COLUMNS), np.int32)
+        views = self.room_for(1, 1)
         self._bind(state)
-        kernels.look_at(self._handle, first, view, inventory, body)
-        return {"view": view, "inventory": inventory, "self": body}
+        kernels.look_at(self._handle, agent, *views)
+        return {
+            "view": views.view[0, 0],
+            "inventory": views.inventory[0, 0],
+            "self": views.body[0, 0],
+        }
+
+    def observe_all(self, state: MacrafterState) -> Views:
+        """What every agent of a batch observes."""
+        views = self.room_for(*state.agent_part.shape)
+        self._bind(state)
+        kernels.look_at(self._handle, 0, *views)
+        return views
+
+    def room_for(self, worlds: int, agents: int) -> Views:
+        """Arrays for what so many agents of so many worlds observe; nothing is in them yet."""
+        return Views(
+            np.empty((worlds, agents, *self._view_shape), np.int16),
+            np.empty((worlds, agents, len(ITEMS)), np.int16),
+            np.empty((worlds, agents, BODY_COLUMNS), np.int32),
+        )
 
     def report(self, state: MacrafterState) -> Report:
         """Plain facts of the last step."""

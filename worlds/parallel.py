@@ -6,7 +6,10 @@ What differs between worlds stands in `worlds/<world>/port.py`, behind `Port`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from importlib import import_module
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -28,6 +31,7 @@ PORTS: Mapping[str, str] = {
     "macrafter-v1": "worlds.macrafter.port",
 }
 EXTRA = ("pettingzoo", "gymnasium")
+MOST_WORLDS = 2**20
 
 
 class Box(NamedTuple):
@@ -129,11 +133,19 @@ def parallel_env(
     return zoo.WorldEnv(port, render_mode)
 
 
-def vector_env(id: str, worlds: int, preset: str | None = None, **overrides: Any) -> VectorEnv:
-    """`worlds` worlds stepped together, over arrays. Raises UnknownWorld, ConfigError."""
-    if type(worlds) is not int or worlds < 1:
-        raise ConfigError(f"worlds is {worlds!r}; allowed: an integer >= 1")
-    return VectorEnv(build_port(id, preset, overrides), worlds)
+def vector_env(
+    id: str, worlds: int, preset: str | None = None, threads: int = 1, **overrides: Any
+) -> VectorEnv:
+    """`worlds` worlds stepped together, over arrays. Raises UnknownWorld, ConfigError.
+
+    threads: how many share the worlds; more than one pays for hundreds of worlds, and changes
+    nothing else.
+    """
+    for name, value, most in (("worlds", worlds, MOST_WORLDS), ("threads", threads, worlds)):
+        if type(value) is not int or not 1 <= value <= most:
+            raise ConfigError(f"{name} is {value!r}; allowed: an integer 1..{most}")
+    port = build_port(id, preset, overrides)
+    return VectorEnv(port, worlds) if threads == 1 else ThreadedEnv(port, worlds, threads)
 
 
 class VectorEnv:
@@ -167,7 +179,8 @@ class VectorEnv:
             for b, line in enumerate(self._seeds):
                 line.restart(seed + b)
         self.is_over[:] = False
-        return self.port.views(self.state)
+        self._share()
+        return self._views()
 
     def reset_done(self) -> Views:
         """Start the next episode of each world that has ended; returns observations of all."""
@@ -177,7 +190,7 @@ class VectorEnv:
             for old, new in zip(row(self.state, int(b)), fresh, strict=True):
                 old[:] = new
         self.is_over[:] = False
-        return self.port.views(self.state)
+        return self._views()
 
     def step(
         self,
@@ -193,15 +206,90 @@ class VectorEnv:
         self._check_started()
         if self.is_over.all():
             stepped = self._last._replace(rewards=np.zeros_like(self._last.rewards))
-        else:
-            stepped = self.port.rules.step(self.state, actions, declared, arguments)
-            self._last = stepped
-            self.is_over = stepped.truncated | stepped.terminated.all(axis=1)
-        return self.port.views(self.state), *stepped
+            return self._views(), *stepped
+        self._last, views = self._play(actions, declared, arguments)
+        self.is_over = self._last.truncated | self._last.terminated.all(axis=1)
+        return views, *self._last
+
+    def _play(self, actions: Any, declared: Any, arguments: Any) -> tuple[Stepped, Views]:
+        """Step the worlds that go on, and look at all."""
+        stepped = self.port.rules.step(self.state, actions, declared, arguments)
+        return stepped, self._views()
+
+    def _views(self) -> Views:
+        return self.port.views(self.state)
+
+    def _share(self) -> None:
+        """Take note of a new batch."""
 
     def _check_started(self) -> None:
         if self.state is None:
             raise IllegalAction("step before reset; allowed: reset")
+
+
+class ThreadedEnv(VectorEnv):
+    """A batch whose worlds are shared out to threads, each with buffers of its own.
+
+    Steps with declared tasks or arguments are played in one thread.
+    """
+
+    def __init__(self, port: Port[Any], worlds: int, threads: int) -> None:
+        super().__init__(port, worlds)
+        ends = [worlds * i // threads for i in range(threads + 1)]
+        self._parts = [slice(*pair) for pair in pairwise(ends)]
+        self._ports = [deepcopy(port) for _ in self._parts]
+        self._states: list[Any] = []
+        self._pool = ThreadPoolExecutor(threads - 1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without threads, and without parts of a state that is copied whole."""
+        return {**self.__dict__, "_pool": None, "_states": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._pool = ThreadPoolExecutor(len(self._parts) - 1)
+        self._share()
+
+    def _share(self) -> None:
+        if self.state is not None:
+            batch = type(self.state)
+            self._states = [batch._make(a[part] for a in self.state) for part in self._parts]
+
+    def _play(self, actions: Any, declared: Any, arguments: Any) -> tuple[Stepped, Views]:
+        if declared is not None or arguments is not None or not self._is_legal(actions):
+            return super()._play(actions, declared, arguments)
+        found = self._everywhere(lambda i: self._play_part(i, actions[self._parts[i]]))
+        stepped = Stepped(*map(np.concatenate, zip(*(part for part, _ in found), strict=True)))
+        return stepped, _put_together([views for _, views in found])
+
+    def _is_legal(self, actions: Any) -> bool:
+        """Whether no part can refuse: one that did would leave the others a step ahead."""
+        if not isinstance(actions, np.ndarray) or actions.shape != (self.worlds, self.agents):
+            return False
+        is_in_range = actions.min() >= 0 and actions.max() < len(self.port.rules.actions)
+        return bool(actions.dtype == np.int32 and is_in_range)
+
+    def _play_part(self, i: int, actions: NDArray[np.int32]) -> tuple[Stepped, Views]:
+        part, port, state = self._parts[i], self._ports[i], self._states[i]
+        if self.is_over[part].all():
+            rewards, terminated, truncated = (array[part] for array in self._last)
+            return Stepped(np.zeros_like(rewards), terminated, truncated), port.views(state)
+        return port.rules.step(state, actions), port.views(state)
+
+    def _views(self) -> Views:
+        return _put_together(self._everywhere(lambda i: self._ports[i].views(self._states[i])))
+
+    def _everywhere(self, work: Callable[[int], Any]) -> list[Any]:
+        """`work` of each part, the first in this thread."""
+        rest = [self._pool.submit(work, i) for i in range(1, len(self._parts))]
+        return [work(0), *(future.result() for future in rest)]
+
+
+def _put_together(views: Sequence[Views]) -> Views:
+    """Observations of parts of a batch as those of the batch."""
+    if isinstance(views[0], dict):
+        return {name: np.concatenate([view[name] for view in views]) for name in views[0]}
+    return np.concatenate(views)
 
 
 def _joined(singles: Sequence[Any]) -> Any:

@@ -113,17 +113,15 @@ class CubeRules:
         declared: NDArray[np.int32] | None = None,
     ) -> Stepped:
         """`step` for arrays whose layout is known to be right. Raises IllegalAction."""
-        shape = state.agent_part.shape
         self._bind(state)
-        if declared is None:
-            declared = self._undeclared
-        rewards = np.empty(shape, np.float32)
-        terminated = np.empty(shape, np.bool_)
-        fault = step_at(self._handle, actions, declared, *self._settings, rewards, terminated)
+        told = self._undeclared if declared is None else declared
+        rewards = np.empty(actions.shape, np.float32)
+        terminated = np.empty(actions.shape, np.bool_)
+        fault = step_at(self._handle, actions, told, *self._settings, rewards, terminated)
         if fault == ALL_ENDED:
             raise IllegalAction("the world has ended; allowed: reset, then step")
         if fault != LEGAL:
-            raise _illegal(fault, actions, declared, 4 * state.block_cell.shape[1])
+            raise _illegal(fault, actions, told, 4 * state.block_cell.shape[1])
         return Stepped(rewards, terminated, state.is_truncated.copy())
 
     def living(self, state: CubeState) -> tuple[AgentId, ...]:

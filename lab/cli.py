@@ -151,7 +151,7 @@ def _guarded(command: Command, words: list[str], console: Console) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = warned
         try:
-            code: int = commands.HANDLERS[command.name](options, console)
+            code: int = commands.handler(command.name)(options, console)
             return code
         except (Exception, KeyboardInterrupt) as problem:
             if isinstance(problem, BrokenPipeError | KeyboardInterrupt):

@@ -19,6 +19,7 @@ from typing import Any
 from cognitive.errors import ConfigError
 from cognitive.topologies.make import TOPOLOGIES, canonical_kind, make_topology
 from lab import records, settings
+from lab.serving import SHIPPED_PLANNERS
 from repair.config import ABLATIONS, RepairConfig, repair_config
 from worlds import registry
 from worlds.api import World
@@ -335,7 +336,7 @@ def _planners(
 def _planner(entry: Any, named: Mapping[str, Any], findings: list[str]) -> dict[str, Any]:
     table = _try_expanded("planner", entry, findings)
     name = table.pop("name", table.get("kind", "scripted"))
-    named = {**settings.SHIPPED_PLANNERS, **named}
+    named = {**SHIPPED_PLANNERS, **named}
     if name in named:
         table = {**named[name], **table}
     elif name not in settings.PLANNERS and "kind" not in table:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from importlib import import_module, metadata, util
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
-from cognitive.clients.base import Secret
-from cognitive.clients.probe import Probed, probe
-from cognitive.clients.profile import EndpointProfile
-from cognitive.errors import ConfigError
-from lab.settings import has_display, secret
+from lab.settings import has_display
 
 State = Literal["ok", "missing", "broken"]
 OLDEST_PYTHON = (3, 11)
@@ -35,9 +27,6 @@ EXTRAS = {
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "/Library/Fonts", "~/.fonts")
 LEAST_DISK_GB = 1.0
-ENDPOINT_SECONDS = 5
-MAX_LISTED_BYTES = 1_000_000
-PATIENCE: Mapping[str, Any] = {"attempt_s": 30.0, "try_s": 30.0, "attempts": 1}
 
 
 class Finding(NamedTuple):
@@ -49,19 +38,11 @@ class Finding(NamedTuple):
     is_needed: bool = False
 
 
-def examine(
-    endpoint: str | None = None, model: str | None = None, key_env: str | None = None
-) -> list[Finding]:
-    """Every finding, what is needed first.
-
-    endpoint: address of a service to try, too, with this model (None: the first it lists) and the
-    key in this variable. Raises ConfigError if the variable is not set.
-    """
+def examine() -> list[Finding]:
+    """Every finding, what is needed first; imports nothing that may be missing."""
     found = [_python(), *(_library(name) for name in CORE), _compiler(), _cores(), _disk()]
     found += [_extra(name, packages) for name, packages in EXTRAS.items()]
     found += [_display(), _chromium(), _fonts()]
-    if endpoint is not None:
-        found += _endpoint(endpoint, model, key_env)
     return found
 
 
@@ -172,53 +153,3 @@ def _font_folders() -> Iterator[Path]:
         folder = Path(name).expanduser()
         if folder.is_dir():
             yield folder
-
-
-# --- an endpoint ---------------------------------------------------------------------------------
-
-
-def _endpoint(address: str, model: str | None, key_env: str | None) -> list[Finding]:
-    """Whether the service can be reached, and what a handful of short calls show of it."""
-    if not address.startswith(("http://", "https://")):
-        return [Finding("endpoint", "broken", f"{address}: allowed an address with http or https")]
-    key = secret(key_env or "", "doctor")
-    reached, models = _listed(address, key)
-    name = model or next(iter(models), None)
-    if reached.state != "ok" or util.find_spec("openai") is None:
-        return [reached]
-    if name is None:
-        why = "it lists no model; name one with --model, and a key's variable with --key-env"
-        return [reached, Finding("endpoint answers", "missing", why)]
-    try:
-        profile = EndpointProfile(name, base_url=address, **PATIENCE)
-    except ConfigError as problem:
-        return [Finding("endpoint", "broken", str(problem))]
-    return [reached, *map(_probed, asyncio.run(probe(profile, key)))]
-
-
-def _listed(address: str, key: Secret | None) -> tuple[Finding, list[str]]:
-    """Whether somebody answers there, and the models it lists."""
-    headers = {} if key is None else {"Authorization": f"Bearer {key.reveal()}"}
-    try:
-        asked = Request(f"{address.rstrip('/')}/models", headers=headers)
-        with urlopen(asked, timeout=ENDPOINT_SECONDS) as answer:
-            body = answer.read(MAX_LISTED_BYTES)
-            return Finding("endpoint", "ok", f"{address} answers {answer.status}"), _names(body)
-    except HTTPError as answer:
-        return Finding("endpoint", "ok", f"{address} answers {answer.code}"), []
-    except (URLError, OSError, ValueError) as problem:
-        reason = problem.reason if isinstance(problem, URLError) else problem
-        return Finding("endpoint", "broken", f"{address} cannot be reached: {reason}"), []
-
-
-def _names(body: bytes) -> list[str]:
-    """Names in a list of models; none if it is no such list."""
-    try:
-        return [str(entry["id"]) for entry in json.loads(body)["data"]]
-    except (ValueError, KeyError, TypeError):
-        return []
-
-
-def _probed(found: Probed) -> Finding:
-    state: State = "ok" if found.state == "ok" else "missing"
-    return Finding(f"endpoint {found.what}", state, found.text)

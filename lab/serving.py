@@ -6,8 +6,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from cognitive.clients.local import LocalServer
+from cognitive.clients.local import ALIAS, ATTEMPT_S, TRY_S, LocalServer
 from lab import settings
+
+SHIPPED_PLANNERS: Mapping[str, Mapping[str, Any]] = {
+    "small": {
+        "kind": "llm",
+        "model": ALIAS,
+        "base_url_env": settings.LOCAL_ADDRESS,
+        "api_key_env": "",
+        "concurrency": 1,
+        "attempt_s": ATTEMPT_S,
+        "try_s": TRY_S,
+    },
+}
+"""Named planners that need no table: the embedded model, which a run starts and stops."""
 
 
 @contextmanager

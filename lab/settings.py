@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from cognitive.clients.base import Secret
-from cognitive.clients.local import ALIAS, ATTEMPT_S, TRY_S
+from cognitive.clients.secrets import Secret
 from cognitive.errors import ConfigError
 
 SEED_LIMIT = 2**63
@@ -229,18 +228,6 @@ PLANNERS: Mapping[str, tuple[Setting, ...]] = {
         Setting("price_out", 0.0, real(0, 1e6), "money for a million completion tokens"),
     ),
 }
-SHIPPED_PLANNERS: Mapping[str, Mapping[str, Any]] = {
-    "small": {
-        "kind": "llm",
-        "model": ALIAS,
-        "base_url_env": LOCAL_ADDRESS,
-        "api_key_env": "",
-        "concurrency": 1,
-        "attempt_s": ATTEMPT_S,
-        "try_s": TRY_S,
-    },
-}
-"""Named planners that need no table: the embedded model, which a run starts and stops."""
 SECTIONS: Mapping[str, tuple[Setting, ...]] = {
     "interrupts": INTERRUPTS,
     "messages": MESSAGES,

@@ -16,14 +16,7 @@ from math import ceil
 from time import perf_counter
 from typing import Any, TypeGuard
 
-from cognitive.clients.base import (
-    Completion,
-    Request,
-    Secret,
-    estimated_usage,
-    scrub,
-    without_key,
-)
+from cognitive.clients.base import Completion, Request, estimated_usage
 from cognitive.clients.profile import EndpointProfile
 from cognitive.clients.refusals import (
     connection_error,
@@ -31,6 +24,7 @@ from cognitive.clients.refusals import (
     is_context_error,
     status_error,
 )
+from cognitive.clients.secrets import Secret, scrub, without_key
 from cognitive.errors import (
     ClientError,
     ClientRefused,

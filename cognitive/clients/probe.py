@@ -9,7 +9,8 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Literal, NamedTuple
 
-from cognitive.clients.base import Completion, Request, Secret
+from cognitive.clients.base import Completion, Request
+from cognitive.clients.secrets import Secret
 from cognitive.clients.openai import OpenAIClient
 from cognitive.clients.profile import EndpointProfile
 from cognitive.errors import ClientError

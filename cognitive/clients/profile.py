@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal, get_args, get_type_hints
 from urllib.parse import urlsplit
 
-from cognitive.clients.base import scrub
+from cognitive.clients.secrets import scrub
 from cognitive.errors import ConfigError
 from cognitive.protocols import Usage
 from worlds.api import Json

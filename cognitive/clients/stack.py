@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from cognitive.clients.answers import answer_of
-from cognitive.clients.base import Client, Completion, Secret
+from cognitive.clients.base import Client, Completion
+from cognitive.clients.secrets import Secret
 from cognitive.clients.openai import OpenAIClient
 from cognitive.clients.profile import EndpointProfile
 from cognitive.clients.recorded import Filled, Recording, Replayed, read_cassette

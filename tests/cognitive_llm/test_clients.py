@@ -8,7 +8,8 @@ from math import ceil
 import pytest
 
 from cognitive.budget import Ledger, Limits
-from cognitive.clients.base import Request, Secret, scrub
+from cognitive.clients.base import Request
+from cognitive.clients.secrets import Secret, scrub
 from cognitive.clients.budgeted import Budgeted, request_quote
 from cognitive.clients.fake import BEHAVIOURS, FakeServer, behaviour
 from cognitive.clients.openai import OpenAIClient

@@ -8,7 +8,7 @@ import pytest
 from kept_events import Kept
 
 from cognitive.budget import Ledger, Limits
-from cognitive.clients.base import Secret
+from cognitive.clients.secrets import Secret
 from cognitive.clients.fake import BEHAVIOURS, FakeServer
 from cognitive.clients.profile import EndpointProfile
 from cognitive.clients.retry import Capped, Retrying, RetryPolicy

@@ -7,7 +7,7 @@ import pytest
 from made_questions import VERBS, made_memory, question
 
 from cognitive.clients.answers import answer_of
-from cognitive.clients.base import Secret
+from cognitive.clients.secrets import Secret
 from cognitive.clients.fake import FakeServer
 from cognitive.clients.profile import EndpointProfile
 from cognitive.clients.recorded import read_cassette, stop_mark

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from lab import backends, commands, grid, records, runs, sweep
+from lab import backends, commands_play, grid, records, runs, sweep
 from lab.cli import app
 from lab.progress import Progress, Tally, progress_line
 from lab.run import Orders
@@ -161,7 +161,7 @@ def test_processes_give_the_same_bytes_even_if_a_worker_is_killed(played, tmp_pa
 
         return progress
 
-    monkeypatch.setattr(commands, "_progress", killer)
+    monkeypatch.setattr(commands_play, "_progress", killer)
     two = write(tmp_path, steps=8, more="[limits]\nretries = 1\n")
     code = start(two, tmp_path / "out", "--workers", "2", backend="processes")
     assert code == 0 and killed, (code, killed)
@@ -191,7 +191,7 @@ def test_a_killed_worker_fails_its_run_and_no_other(tmp_path, monkeypatch, capsy
 
         return progress
 
-    monkeypatch.setattr(commands, "_progress", killer)
+    monkeypatch.setattr(commands_play, "_progress", killer)
     monkeypatch.setattr(backends, "WAIT_SECONDS", 0.001)
     more = "planner = ['random']\n[limits]\nretries = 0\n"
     path = write(tmp_path, SWEEP.replace(', "chain"', ""), 80, more)
@@ -228,7 +228,7 @@ def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(played, tmp_path, mon
     def breaker(options, console):
         return lambda tally: tally.finished == 2 and os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(commands, "_progress", breaker)
+    monkeypatch.setattr(commands_play, "_progress", breaker)
     assert start(path, tmp_path / "out") == 130
     assert len(records.run_folders((tmp_path / "out",))) == 2
     monkeypatch.undo()

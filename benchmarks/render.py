@@ -1,7 +1,7 @@
 """What pictures cost: frames of both worlds drawn one after another, films, the page.
 
-CPU time, medians of interleaved rounds; the baseline is a fixed pure-Python loop of the same run.
-Worlds are real, played at random; every frame differs from the one before.
+Worlds are real, played at random; every frame differs from the one before. The time of the film
+encoder, which is another process, counts.
 `python -m benchmarks.render` prints a row a line.
 """
 
@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import json
 import resource
-import statistics
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
+from benchmarks.timing import Row, interleaved, show
 from cognitive.events import EventLog
 from render.frames import MapPainter
 from render.page import write_page
@@ -27,49 +26,16 @@ from render.video import export_gif, export_mp4
 from worlds.api import Json, World
 from worlds.registry import make
 
-ROUNDS = 5
-LCG_TURNS = 10_000
 FRAMES = 40
 FILM_STEPS = 120
 FILM_PIXELS = 512
-MUST = {
-    "macrafter 64x64 at 16 px": 2500.0,
-    "cube 256x256 at 4 px": 700.0,
-    "gif": 4.0,
-    "mp4": 8.0,
+BARS = {
+    "frame of macrafter 64x64 at 16 px": (2500.0, 6000.0),
+    "frame of cube 256x256 at 4 px": (700.0, 1500.0),
+    "gif at 512 px": (4.0, 2.0),
+    "mp4 at 512 px": (8.0, 6.0),
 }
-
-
-class Row(NamedTuple):
-    """A figure, the baseline of the same run, their ratio, and the bar (None: no bar)."""
-
-    name: str
-    figure: float
-    unit: str
-    baseline: float
-    ratio: float
-    must: float | None
-
-
-def baseline_us() -> float:
-    """CPU microseconds of the fixed loop: 10,000 turns of a linear congruential generator."""
-    began = time.process_time()
-    x = 1
-    for _ in range(LCG_TURNS):
-        x = (x * 1103515245 + 12345) & 0x7FFFFFFF
-    return (time.process_time() - began) * 1e6
-
-
-def interleaved(measures: Mapping[str, Callable[[], float]]) -> dict[str, tuple[float, float]]:
-    """Name -> medians of the figure and of the baseline beside it."""
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in measures}
-    for _ in range(ROUNDS):
-        for name, measure in measures.items():
-            found[name].append((measure(), baseline_us()))
-    return {
-        name: (statistics.median(f for f, _ in pairs), statistics.median(b for _, b in pairs))
-        for name, pairs in found.items()
-    }
+"""Must and aim."""
 
 
 def played(world: World, steps: int) -> list[dict[str, ndarray]]:
@@ -160,8 +126,8 @@ def rows(is_quick: bool = False) -> list[Row]:
     assert isinstance(survival, World) and isinstance(board, World)
     measures: dict[str, Callable[[], float]] = {}
     for name, world, size in (
-        ("macrafter 64x64 at 16 px", survival, 16),
-        ("cube 256x256 at 4 px", board, 4),
+        ("frame of macrafter 64x64 at 16 px", survival, 16),
+        ("frame of cube 256x256 at 4 px", board, 4),
     ):
         layers = played(world, FRAMES)
         painter = MapPainter(world.id, world.rules.legend, layers[0], size)
@@ -173,26 +139,19 @@ def rows(is_quick: bool = False) -> list[Row]:
             folder = Path(name)
             run = recorded(survival, folder)
             films: dict[str, Callable[[], float]] = {
-                "gif": lambda: film_ms(run, "gif", folder),
-                "mp4": lambda: film_ms(run, "mp4", folder),
-                "page": lambda: page_ms(run, folder),
+                "gif at 512 px": lambda: film_ms(run, "gif", folder),
+                "mp4 at 512 px": lambda: film_ms(run, "mp4", folder),
+                "page of 3 agents x 120 steps": lambda: page_ms(run, folder),
             }
             for measure in films.values():
                 measure()
             for film, pair in interleaved(films).items():
-                found[film] = (pair, "ms" if film == "page" else "ms/frame")
+                found[film] = (pair, "ms" if film.startswith("page") else "ms/frame")
     return [
-        Row(name, figure, unit, baseline, figure / baseline, MUST.get(name))
-        for name, ((figure, baseline), unit) in found.items()
+        Row(name, figure, unit, base, figure / base, *BARS.get(name, (None, None)))
+        for name, ((figure, base), unit) in found.items()
     ]
 
 
-def main() -> None:
-    """Print every row."""
-    for row in rows():
-        bar = "" if row.must is None else f"   must {row.must:g}"
-        print(f"{row.name:28} {row.figure:10.4g} {row.unit:10} base {row.baseline:.4g}{bar}")
-
-
 if __name__ == "__main__":
-    main()
+    show(rows())

@@ -5,23 +5,21 @@ A dashboard puts them together into one picture; window and video show the same 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import numpy as np
 from numpy import ndarray
 
 from render.canvas import Box, Brush, new_canvas, readable_on
 from render.frames import MapPainter, fitting_size, marks_of
+from render.lanes import Lanes
 from render.looks import Camera, by_number
 from render.sprites import (
     REPAIR_COLOR,
     STAGE_COLORS,
     cut,
     identity,
-    ink,
     item_icon,
     text_width,
 )
@@ -37,11 +35,6 @@ SMALLEST_MAP = 480
 PADDING = 10
 LINE_STEP = 12
 BIG_STEP = 22
-LANE_GAP = 1
-SMALLEST_LANE = 3
-LETTER_LANE = 9
-HIGHEST_LANE = 18
-SCORE_SHARE = 0.3
 SHOWN_MESSAGES = 40
 SHOWN_MEMORIES = 4
 
@@ -196,7 +189,7 @@ class Dashboard:
         self.title = title
         self.painter = MapPainter(world, legend, layers, 1)
         self._fixed = size
-        self._lanes = _StageGrid(story)
+        self.lanes = Lanes(story)
         self.resize(*shape)
 
     def resize(self, height: int, width: int) -> None:
@@ -229,7 +222,7 @@ class Dashboard:
         self.canvas[box.top : box.bottom, box.left : box.right] = picture
         self._draw_header(brush, view)
         self._draw_side(brush, layers, view)
-        self._draw_lanes(brush, view)
+        self.lanes.draw(self.canvas, self.layout.lanes, view.step, view.chosen)
         if view.has_help:
             _draw_help(brush, self.layout.map)
         return self.canvas
@@ -255,11 +248,11 @@ class Dashboard:
     def _draw_header(self, brush: Brush, view: View) -> None:
         box, story = self.layout.header, self.story
         brush.fill(box, "raised")
-        sign = "▶" if view.is_playing else "■"
+        sign = "→" if view.is_playing else "■"
         seconds = story.span(min(view.step, story.steps))[0] / 1000
         text = f"step {view.step} of {story.steps}    score {story.score_at(view.step):g}    "
         text += f"clock {seconds:.1f} s"
-        brush.text(sign.replace("▶", "→"), (box.top + 8, 10), "good", 2)
+        brush.text(sign, (box.top + 8, 10), "good", 2)
         brush.text(text, (box.top + 8, 30), "text", 2)
         left = 30 + text_width(text, 2) + 30
         for stage in "RWXI":
@@ -416,132 +409,6 @@ class Dashboard:
             pen.brush.fill(bar._replace(width=round(width * share)), color)
             pen.brush.text(f"{held} of {support}", (pen.top, left + 100 + width), "dim")
             pen.top += LINE_STEP
-
-    # --- lanes ---
-
-    def _draw_lanes(self, brush: Brush, view: View) -> None:
-        box = self.layout.lanes
-        brush.fill(box, "raised")
-        inner = self.track
-        score = inner._replace(height=int(inner.height * SCORE_SHARE))
-        stages = Box(score.bottom + 4, inner.left, inner.bottom - score.bottom - 4, inner.width)
-        brush.text("score", (score.top + score.height // 2 - 4, box.left + PADDING), "dim")
-        self._lanes.draw(self.canvas, brush, stages, view.chosen)
-        self._draw_score(brush, score)
-        x = self.x_of(view.step)
-        brush.fill(Box(inner.top - 4, x - 1, inner.height + 8, 3), "dark", 0.6)
-        brush.fill(Box(inner.top - 4, x, inner.height + 8, 1), "white")
-        for step in _ticks(self.story.steps):
-            place = self.x_of(step)
-            brush.text(str(step), (inner.bottom + 4, place - text_width(str(step)) // 2), "faint")
-
-    @property
-    def track(self) -> Box:
-        """The part of the lanes in which x is the step."""
-        box = self.layout.lanes
-        return Box(box.top + PADDING, box.left + 54, box.height - 28, box.width - 54 - 2 * PADDING)
-
-    def x_of(self, step: int) -> int:
-        """The pixel column in the middle of a step."""
-        track = self.track
-        return track.left + int((step + 0.5) * track.width / (self.story.steps + 1))
-
-    def step_at(self, x: int) -> int:
-        """The step under a pixel column."""
-        track = self.track
-        step = (x - track.left) * (self.story.steps + 1) // max(1, track.width)
-        return max(0, min(self.story.steps, step))
-
-    def _draw_score(self, brush: Brush, box: Box) -> None:
-        story = self.story
-        brush.fill(box, "panel")
-        best = max((score.total for score in story.scores), default=0.0) or 1.0
-        y, x = box.bottom - 4, self.x_of(0)
-        for score in story.scores:
-            to_y = box.bottom - 4 - round((box.height - 8) * score.total / best)
-            to_x = self.x_of(score.step)
-            brush.fill(Box(y, x, 2, to_x - x + 2), "score")
-            brush.fill(Box(min(y, to_y), to_x, abs(to_y - y) + 2, 2), "score")
-            y, x = to_y, to_x
-        brush.fill(Box(y, x, 2, self.x_of(story.steps) - x), "score")
-        for step, _, _ in story.failures:
-            brush.fill(Box(box.bottom - 5, self.x_of(step) - 1, 4, 2), "bad")
-        for channel in story.channels:
-            brush.star((box.top + 7, self.x_of(channel.step)), 7, "dark")
-            brush.star((box.top + 7, self.x_of(channel.step)), 6, REPAIR_COLOR)
-
-
-class _StageGrid:
-    """The stage of each agent at each step, worked out as far as the story has come."""
-
-    def __init__(self, story: Story) -> None:
-        self._story = story
-        self._codes = np.zeros((0, 0), np.uint8)
-        self._known = (0, -1)
-        order = ["", *STAGE_COLORS]
-        self._index = {stage: code for code, stage in enumerate(order)}
-        colors = [ink("line"), *(ink(STAGE_COLORS[stage]) for stage in order[1:])]
-        self._colors = np.array(colors, np.uint32)
-
-    def codes(self) -> ndarray:
-        """[A, T + 1] uint8; the last columns are worked out anew, for they may have changed."""
-        story, (steps, told) = self._story, self._known
-        if story.told == told:
-            return self._codes
-        grid = np.zeros((story.agents, story.steps + 1), np.uint8)
-        fixed = steps if self._codes.size else 0
-        if fixed:
-            grid[:, :fixed] = self._codes[:, :fixed]
-        for agent in range(story.agents):
-            for step in range(fixed, story.steps + 1):
-                entry = story.stage_at(agent, step)
-                grid[agent, step] = self._index["" if entry is None else entry.stage]
-        self._codes, self._known = grid, (story.steps, story.told)
-        return grid
-
-    def draw(self, canvas: ndarray, brush: Brush, box: Box, chosen: AgentId) -> None:
-        """A lane an agent while there is room, else the share of agents in each stage."""
-        codes = self.codes()
-        agents, columns = codes.shape
-        brush.fill(box, "panel")
-        if not agents or box.height < 1 or box.width < 1:
-            return
-        seen = codes[:, np.arange(box.width) * columns // box.width]
-        height = min(box.height // agents, HIGHEST_LANE)
-        if height < SMALLEST_LANE:
-            shares = np.sort(seen, axis=0)[np.arange(box.height) * agents // box.height]
-            canvas[box.top : box.bottom, box.left : box.right] = self._colors[shares]
-            brush.text("stages", (box.top + box.height // 2 - 4, PADDING), "dim")
-            return
-        for agent in range(agents):
-            lane = Box(box.top + agent * height, box.left, height - LANE_GAP, box.width)
-            canvas[lane.top : lane.bottom, lane.left : lane.right] = self._colors[seen[agent]]
-            if height >= LETTER_LANE:
-                self._write_lane(brush, lane, agent, codes[agent], chosen)
-            if agent == chosen:
-                brush.frame(lane.inset(-1), "white")
-
-    def _write_lane(
-        self, brush: Brush, lane: Box, agent: AgentId, codes: ndarray, chosen: AgentId
-    ) -> None:
-        """The agent's id before its lane, and in it a letter where a stage begins."""
-        color = "white" if agent == chosen else "dim"
-        top = lane.top + (lane.height - 7) // 2
-        brush.text(str(agent), (top, lane.left - 6 - text_width(str(agent))), color)
-        starts = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
-        letters = ["", *STAGE_COLORS]
-        for start, end in itertools.pairwise(starts):
-            left, right = (lane.left + lane.width * step // len(codes) for step in (start, end))
-            if right - left >= 9 and codes[start]:
-                letter = letters[codes[start]]
-                brush.text(letter, (top, left + 2), readable_on(STAGE_COLORS[letter]))
-
-
-def _ticks(steps: int) -> list[int]:
-    """About ten round numbers from 0 to `steps`."""
-    spans = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000)
-    span = next((s for s in spans if steps / s <= 12), spans[-1])
-    return list(range(0, steps + 1, span))
 
 
 def _outcome(plan: PlanRecord) -> str:

@@ -147,7 +147,7 @@ class Viewer:
         if board is None:
             return
         if board.layout.lanes.holds(y, x):
-            self.go(board.step_at(x))
+            self.go(board.lanes.step_at(x))
         elif board.map_box.holds(y, x):
             box = board.map_box
             layers = self.frames.redraw(self.view.step)

@@ -3,11 +3,9 @@
 from pathlib import Path
 
 import pytest
-from synthetic import CubePlay, MacrafterPlay
+from synthetic import CROWD_WEIGHTS, CubePlay, MacrafterPlay
 
 from render.replay import RecordedRun, open_run
-
-CROWD_WEIGHTS = (8, 7, 7, *(6,) * 4, *(5,) * 8, *(4,) * 16, *(3,) * 32, *(2,) * 64, *(1,) * 129)
 
 
 @pytest.fixture(scope="session")

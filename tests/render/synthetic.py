@@ -14,6 +14,7 @@ from render.replay import FrameEncoder
 CUBE_LEGEND = {"agent_cell": {}, "block_cell": {"-1": "delivered"}, "block_weight": {}, "board": {}}
 
 
+CROWD_WEIGHTS = (8, 7, 7, *(6,) * 4, *(5,) * 8, *(4,) * 16, *(3,) * 32, *(2,) * 64, *(1,) * 129)
 VERBS = (("navigate", {"target": "there"}), ("wait", {"steps": 2}), ("push", {"steps": 3}))
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import Browser, find_browser
-from conftest import CROWD_WEIGHTS
 from PIL import Image
-from synthetic import CubePlay
+from synthetic import CROWD_WEIGHTS, CubePlay
 
 from cognitive.errors import ConfigError
 from render import page

@@ -110,7 +110,7 @@ def test_a_click_on_an_agent_chooses_it_at_any_zoom(viewer):
 def test_a_click_on_the_lanes_jumps_there(viewer):
     board = viewer._board
     for step in (0, 7, 23, 40):
-        viewer.click(board.layout.lanes.top + 60, board.x_of(step))
+        viewer.click(board.layout.lanes.top + 60, board.lanes.x_of(step))
         assert viewer.view.step == step
 
 

@@ -7,6 +7,8 @@ A window only looks: closing it, or losing the display, leaves the run as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -329,7 +331,9 @@ class _Screen:
 
 def _pygame() -> Any:
     try:
-        import pygame
+        # It greets on standard output, where only results belong.
+        with redirect_stdout(StringIO()):
+            import pygame
     except ImportError as error:
         raise MissingPrerequisite("the window needs pygame: pip install 'cooplab[gui]'") from error
     return pygame

@@ -270,3 +270,20 @@ def test_without_a_display_the_window_says_what_is_missing(cube_folder):
     )
     assert done.returncode != 0
     assert "MissingPrerequisite: the window needs a display" in done.stderr
+
+
+def test_nothing_is_written_to_standard_output(cube_folder):
+    code = (
+        "import sys; from render import window\n"
+        "window.Viewer.draw, draw = (lambda v: (v.press('q'), draw(v))[1]), window.Viewer.draw\n"
+        "window.show_run(sys.argv[1])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(cube_folder)],
+        capture_output=True,
+        text=True,
+        env=dict(os.environ, SDL_VIDEODRIVER="dummy"),
+        cwd=Path(__file__).parents[2],
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr

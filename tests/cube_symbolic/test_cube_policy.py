@@ -15,7 +15,8 @@ from cognitive.topologies import make_topology
 from worlds.cube.board import board_of
 from worlds.cube.detour import detour
 from worlds.cube.policy import CubePolicy
-from worlds.cube.schedule import is_narrow, matched, schedule
+from worlds.cube.schedule import schedule
+from worlds.cube.slots import is_narrow, matched
 from worlds.errors import ConfigError
 from worlds.registry import make
 

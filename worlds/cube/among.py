@@ -9,8 +9,9 @@ from worlds.api import AgentId, Cell, Json
 from worlds.cube.board import GOAL_FACE
 from worlds.cube.detour import detour
 from worlds.cube.moves import IDLE_STEPS, PAUSE_STEPS, deliver, plan, stand_clear
-from worlds.cube.schedule import Crew, is_narrow, matched, must_wait, schedule
+from worlds.cube.schedule import Crew, schedule
 from worlds.cube.seat import Seat, goal_task, told
+from worlds.cube.slots import is_narrow, matched, must_wait
 from worlds.cube.state import task_id, task_number
 
 __all__ = [

@@ -94,6 +94,7 @@ def block_progress(board: Board, block: int) -> int:
 
 
 def delivered(board: Board, block: int) -> bool:
+    """Whether the block has been delivered."""
     return board.terrain.cells[block] is None
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from primitives.navigation import UNREACHABLE
 from worlds.api import AgentId, Cell
 from worlds.cube.board import GOAL_FACE, STEPS, Board, Terrain
-from worlds.cube.schedule import blocks_under
+from worlds.cube.slots import blocks_under
 from worlds.cube.state import FACES, push_direction
 
 __all__ = ["Detour", "detour"]

@@ -9,8 +9,8 @@ from primitives.navigation import UNREACHABLE
 from worlds.api import Cell, Json
 from worlds.cube.board import GOAL_FACE, STEPS, Board
 from worlds.cube.detour import detour
-from worlds.cube.schedule import corridors
 from worlds.cube.seat import Leg, Seat
+from worlds.cube.slots import corridors
 from worlds.cube.state import ACTIONS, FACES
 
 __all__ = [

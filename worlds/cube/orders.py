@@ -9,8 +9,9 @@ from worlds.cube.among import MEETING_WAIT, SPARE_WAIT
 from worlds.cube.board import GOAL_FACE
 from worlds.cube.detour import detour
 from worlds.cube.moves import MOST_ACTIONS, NO_TASK_ID, PAUSE_STEPS, actions_for
-from worlds.cube.schedule import Crew, blocks_under, is_narrow, must_wait, schedule
+from worlds.cube.schedule import Crew, schedule
 from worlds.cube.seat import Seat, goal_task
+from worlds.cube.slots import blocks_under, is_narrow, must_wait
 from worlds.cube.state import task_id, task_number
 
 __all__ = ["directive"]

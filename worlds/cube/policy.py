@@ -10,9 +10,9 @@ from worlds.cube.board import GOAL_FACE, board_of
 from worlds.cube.config import CubeConfig
 from worlds.cube.moves import IDLE_STEPS, NO_TASK_ID, deliver, plan, stand_clear
 from worlds.cube.orders import directive
-from worlds.cube.schedule import blocks_under
 from worlds.cube.seat import Seat, goal_task, told
 from worlds.cube.skills import CubeSkills
+from worlds.cube.slots import blocks_under
 from worlds.cube.state import CubeState, task_id, task_number
 from worlds.cube.tasks import CubeTasks
 from worlds.errors import ConfigError

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from primitives.navigation import UNREACHABLE
 from worlds.api import AgentId, Cell, Json
 from worlds.cube.board import GOAL_FACE, Board
-from worlds.cube.schedule import blocks_under
-from worlds.cube.skills import block_of
+from worlds.cube.slots import blocks_under
 from worlds.cube.state import FACES, task_id, task_number
+from worlds.cube.verbs import block_of
 
 __all__ = ["Leg", "Seat", "goal_task", "told"]
 

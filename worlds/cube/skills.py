@@ -1,16 +1,13 @@
 """Verbs of CUBE, and how each becomes one primitive action a step."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
-from primitives.grid import DIRECTION_NAMES
 from primitives.navigation import NO_DIRECTION, downhill
 from worlds.api import (
     NO_TASK,
     STAY,
     Action,
     AgentId,
-    ArgSpec,
     AttemptColumn,
     Cell,
     Done,
@@ -20,7 +17,6 @@ from worlds.api import (
     Reason,
     Running,
     Standing,
-    VerbSpec,
 )
 from worlds.cube import concepts
 from worlds.cube.board import GOAL_FACE, STEPS, Board, Field, board_of
@@ -33,78 +29,14 @@ from worlds.cube.state import (
     push_direction,
     task_number,
 )
+from worlds.cube.verbs import Call, read_call, verb_table
 
-__all__ = ["CubeSkills", "block_of"]
+__all__ = ["CubeSkills"]
 
 PATIENCE = 5
 """Steps in a row without progress before a way that others hold is given up."""
 YIELD_PACE, YIELD_SPARE = 4, 5
 """`yield` gives up after this many actions a step asked for, and these besides."""
-
-_BLOCK = ArgSpec("block", "id", is_required=True)
-_FACE = ArgSpec("face", "choice", choices=FACES, default=FACES[GOAL_FACE])
-_TIMEOUT = ArgSpec("timeout", "int", 1, 100, default=30)
-
-
-def _steps(high: int, default: int) -> ArgSpec:
-    return ArgSpec("steps", "int", 1, high, default=default)
-
-
-def _verbs(agents: int) -> tuple[VerbSpec, ...]:
-    return (
-        VerbSpec(
-            "move",
-            (
-                ArgSpec("direction", "choice", choices=DIRECTION_NAMES, is_required=True),
-                _steps(10, 1),
-            ),
-            "take that many actions in one direction, whatever stands there",
-        ),
-        VerbSpec("wait", (_steps(50, 1),), "stay for that many steps"),
-        VerbSpec(
-            "navigate",
-            (_BLOCK, _FACE, ArgSpec("cell", "cell"), _TIMEOUT),
-            "walk to a contact cell of a face, or to the one given as cell",
-        ),
-        VerbSpec(
-            "push",
-            (_BLOCK, _steps(20, 1), ArgSpec("face", "choice", choices=FACES)),
-            "push that many steps from a face (left out: the one you stand on, else left)",
-        ),
-        VerbSpec(
-            "rendezvous",
-            (_BLOCK, _FACE, ArgSpec("count", "int", 1, agents), _TIMEOUT),
-            "wait at a face until count agents are in place (left out: as many as it weighs)",
-        ),
-        VerbSpec("yield", (_BLOCK, _steps(10, 2)), "walk away until that many cells lie between"),
-    )
-
-
-class _Call(NamedTuple):
-    """A verb with its arguments filled in; `block` is -1 for verbs without one."""
-
-    verb: str
-    block: int
-    face: int | None
-    steps: int
-    direction: int
-    cell: Cell | None
-    crew: int
-    timeout: int
-
-    def aim(self, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
-        """The cells of the face that count: the one asked for, or all."""
-        return cells if self.cell is None else (self.cell,)
-
-
-def block_of(reference: Json, blocks: int) -> int | None:
-    """The block that `block_3`, `3` or 3 names among 0..blocks-1, else None."""
-    digits = reference.removeprefix("block_") if isinstance(reference, str) else reference
-    if isinstance(digits, str):
-        digits = int(digits) if digits.isdecimal() and len(digits) < 6 else None
-    if type(digits) is not int or not 0 <= digits < blocks:
-        return None
-    return digits
 
 
 class CubeSkills:
@@ -117,7 +49,7 @@ class CubeSkills:
 
     def __init__(self, config: CubeConfig) -> None:
         self._rules = config.rules
-        self.verbs = _verbs(config.agent_count)
+        self.verbs = verb_table(config.agent_count)
 
     def check(self, state: CubeState, agent: AgentId, action: Action) -> tuple[Reason, ...]:
         """`unknown_reference`, `block_delivered`, or `bad_argument` for a cell off the face."""
@@ -181,45 +113,16 @@ class CubeSkills:
             task = task_number(call.block, _face_at(board, start.cell, call))
         return Standing(start.steps + call.steps, cell, start.holdings, task)
 
-    def _read(self, state: CubeState, action: Action) -> tuple[Board, _Call | None]:
+    def _read(self, state: CubeState, action: Action) -> tuple[Board, Call | None]:
         """The board, and the action with its defaults; None for an unknown block."""
-        board, args = board_of(state, self._rules), action.args
-        block = block_of(args["block"], len(board.terrain.cells)) if "block" in args else -1
-        if block is None:
-            return board, None
-        given = {name: value for name, value in args.items() if value is not None}
-        filled = {**_DEFAULTS[action.verb], **given}
-        face, cell = filled["face"], filled["cell"]
-        weight = board.terrain.weights[block] if block >= 0 else 0
-        return board, _Call(
-            action.verb,
-            block,
-            None if face is None else FACES.index(face),
-            filled["steps"],
-            DIRECTION_NAMES.index(filled["direction"]),
-            None if cell is None else (cell[0], cell[1]),
-            given.get("count", min(weight, len(board.agents))),
-            filled["timeout"],
-        )
-
-
-_BLANK: Mapping[str, Json] = {
-    "face": None,
-    "cell": None,
-    "steps": 0,
-    "direction": DIRECTION_NAMES[0],
-    "timeout": 0,
-}
-_DEFAULTS: Mapping[str, Mapping[str, Json]] = {
-    verb.name: {**_BLANK, **{arg.name: arg.default for arg in verb.args if not arg.is_required}}
-    for verb in _verbs(1)
-}
+        board = board_of(state, self._rules)
+        return board, read_call(action, board.terrain.weights, len(board.agents))
 
 
 # --- memory of a verb ----------------------------------------------------------------------------
 
 
-def _begin(board: Board, agent: AgentId, call: _Call) -> Json:
+def _begin(board: Board, agent: AgentId, call: Call) -> Json:
     """What a verb remembers before its first primitive."""
     memory: dict[str, Json] = {"issued": 0, "moved": 0, "stuck": 0, "missed": 0}
     if call.verb == "push":
@@ -229,7 +132,7 @@ def _begin(board: Board, agent: AgentId, call: _Call) -> Json:
 
 
 def _remember(
-    state: CubeState, board: Board, agent: AgentId, call: _Call, memory: dict[str, Json]
+    state: CubeState, board: Board, agent: AgentId, call: Call, memory: dict[str, Json]
 ) -> None:
     """Take in what the last step brought the agent."""
     outcome = OUTCOMES[state.agent_outcome[0, agent]]
@@ -260,17 +163,17 @@ def _miss(state: CubeState, agent: AgentId) -> tuple[str, Json]:
 # --- when a verb is over -------------------------------------------------------------------------
 
 
-def _end_move(board: Board, agent: AgentId, call: _Call, memory: Json) -> Done | Failed | None:
+def _end_move(board: Board, agent: AgentId, call: Call, memory: Json) -> Done | Failed | None:
     if memory["issued"] < call.steps:
         return None
     return _done_or_miss(memory)
 
 
-def _end_wait(board: Board, agent: AgentId, call: _Call, memory: Json) -> Done | Failed | None:
+def _end_wait(board: Board, agent: AgentId, call: Call, memory: Json) -> Done | Failed | None:
     return Done({}) if memory["issued"] >= call.steps else None
 
 
-def _end_navigate(board: Board, agent: AgentId, call: _Call, memory: Json) -> Done | Failed | None:
+def _end_navigate(board: Board, agent: AgentId, call: Call, memory: Json) -> Done | Failed | None:
     terrain, block, face = board.terrain, call.block, _goal_side(call)
     if terrain.cells[block] is None:
         return _delivered(call)
@@ -288,15 +191,13 @@ def _end_navigate(board: Board, agent: AgentId, call: _Call, memory: Json) -> Do
     return _no_path() if route.kind == "none" else None
 
 
-def _end_push(board: Board, agent: AgentId, call: _Call, memory: Json) -> Done | Failed | None:
+def _end_push(board: Board, agent: AgentId, call: Call, memory: Json) -> Done | Failed | None:
     if board.terrain.cells[call.block] is None:
         return _done_or_miss(memory) if memory["moved"] else _delivered(call)
     return None if memory["issued"] < call.steps else _done_or_miss(memory)
 
 
-def _end_rendezvous(
-    board: Board, agent: AgentId, call: _Call, memory: Json
-) -> Done | Failed | None:
+def _end_rendezvous(board: Board, agent: AgentId, call: Call, memory: Json) -> Done | Failed | None:
     if board.terrain.cells[call.block] is None:
         return _delivered(call)
     aligned = board.aligned(call.block, _goal_side(call))
@@ -307,7 +208,7 @@ def _end_rendezvous(
     return _timeout(memory) if memory["issued"] >= call.timeout else None
 
 
-def _end_yield(board: Board, agent: AgentId, call: _Call, memory: Json) -> Done | Failed | None:
+def _end_yield(board: Board, agent: AgentId, call: Call, memory: Json) -> Done | Failed | None:
     terrain = board.terrain
     if terrain.cells[call.block] is None:
         return Done({})
@@ -337,11 +238,11 @@ def _done_or_miss(memory: Json) -> Done | Failed:
     return Failed(Reason(memory["code"], memory["facts"]))
 
 
-def _delivered(call: _Call) -> Failed:
+def _delivered(call: Call) -> Failed:
     return Failed(Reason("block_delivered", {"block": f"block_{call.block}"}))
 
 
-def _failed(code: str, call: _Call) -> Failed:
+def _failed(code: str, call: Call) -> Failed:
     return Failed(Reason(code, {"block": f"block_{call.block}", "face": _face_name(call)}))
 
 
@@ -361,7 +262,7 @@ def _unknown(action: Action) -> Failed:
     return Failed(Reason("unknown_reference", {"reference": str(action.args["block"])[:40]}))
 
 
-def _is_covered(board: Board, call: _Call, contacts: tuple[Cell, ...]) -> bool:
+def _is_covered(board: Board, call: Call, contacts: tuple[Cell, ...]) -> bool:
     """Every cell that counts is under a block, or the one asked for is no longer at the face."""
     terrain, face = board.terrain, _goal_side(call)
     if call.cell is not None and call.cell not in terrain.contacts(call.block, face):
@@ -369,7 +270,7 @@ def _is_covered(board: Board, call: _Call, contacts: tuple[Cell, ...]) -> bool:
     return all(terrain.ground[cell] < 0 for cell in contacts)
 
 
-def _is_behind(board: Board, agent: AgentId, call: _Call) -> bool:
+def _is_behind(board: Board, agent: AgentId, call: Call) -> bool:
     """Aligned while no contact cell is free: as near to the face as one can get."""
     face = _goal_side(call)
     if agent not in board.aligned(call.block, face):
@@ -380,28 +281,28 @@ def _is_behind(board: Board, agent: AgentId, call: _Call) -> bool:
 # --- what a verb does next -----------------------------------------------------------------------
 
 
-def _act_move(board: Board, agent: AgentId, call: _Call, memory: Json) -> tuple[int, int]:
+def _act_move(board: Board, agent: AgentId, call: Call, memory: Json) -> tuple[int, int]:
     return 1 + call.direction, NO_TASK
 
 
-def _act_wait(board: Board, agent: AgentId, call: _Call, memory: Json) -> tuple[int, int]:
+def _act_wait(board: Board, agent: AgentId, call: Call, memory: Json) -> tuple[int, int]:
     return STAY, NO_TASK
 
 
-def _act_navigate(board: Board, agent: AgentId, call: _Call, memory: Json) -> tuple[int, int]:
+def _act_navigate(board: Board, agent: AgentId, call: Call, memory: Json) -> tuple[int, int]:
     return _route_to_face(board, agent, call).action, NO_TASK
 
 
-def _act_push(board: Board, agent: AgentId, call: _Call, memory: Json) -> tuple[int, int]:
+def _act_push(board: Board, agent: AgentId, call: Call, memory: Json) -> tuple[int, int]:
     face = memory["face"]
     return 1 + push_direction(face), task_number(call.block, face)
 
 
-def _act_rendezvous(board: Board, agent: AgentId, call: _Call, memory: Json) -> tuple[int, int]:
+def _act_rendezvous(board: Board, agent: AgentId, call: Call, memory: Json) -> tuple[int, int]:
     return STAY, task_number(call.block, _goal_side(call))
 
 
-def _act_yield(board: Board, agent: AgentId, call: _Call, memory: Json) -> tuple[int, int]:
+def _act_yield(board: Board, agent: AgentId, call: Call, memory: Json) -> tuple[int, int]:
     return _route_away(board, agent, call).action, NO_TASK
 
 
@@ -422,7 +323,7 @@ class _Route(NamedTuple):
     action: int
 
 
-def _route_to_face(board: Board, agent: AgentId, call: _Call) -> _Route:
+def _route_to_face(board: Board, agent: AgentId, call: Call) -> _Route:
     terrain, face = board.terrain, _goal_side(call)
     contacts = call.aim(terrain.contacts(call.block, face))
     if call.cell is None:
@@ -437,7 +338,7 @@ def _route_to_face(board: Board, agent: AgentId, call: _Call) -> _Route:
     return _through_others(board, agent, terrain.field(targets or contacts))
 
 
-def _route_away(board: Board, agent: AgentId, call: _Call) -> _Route:
+def _route_away(board: Board, agent: AgentId, call: Call) -> _Route:
     away = call.steps + 1
     free = _downhill(board, agent, board.away_field(call.block, away))
     if free != NO_DIRECTION:
@@ -463,15 +364,15 @@ def _through_others(board: Board, agent: AgentId, field: Field) -> _Route:
 # --- faces and cells -----------------------------------------------------------------------------
 
 
-def _goal_side(call: _Call) -> int:
+def _goal_side(call: Call) -> int:
     return GOAL_FACE if call.face is None else call.face
 
 
-def _face_name(call: _Call) -> str:
+def _face_name(call: Call) -> str:
     return FACES[_goal_side(call)]
 
 
-def _face_at(board: Board, cell: Cell, call: _Call) -> int:
+def _face_at(board: Board, cell: Cell, call: Call) -> int:
     """The face a push from `cell` uses: the one asked for, else that of the cell, else left."""
     if call.face is not None:
         return call.face

@@ -4,8 +4,8 @@ from primitives.navigation import UNREACHABLE
 from worlds.api import Action, AgentId, Cell, Failed, Json, Reason, Recipe, Task, TaskResult
 from worlds.cube.board import GOAL_FACE, STEPS, Board, Field, board_of
 from worlds.cube.config import CubeConfig
-from worlds.cube.skills import block_of
 from worlds.cube.state import FACES, CubeState, push_direction, task_face, task_id, task_number
+from worlds.cube.verbs import block_of
 
 __all__ = ["CubeTasks"]
 

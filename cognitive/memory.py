@@ -195,6 +195,7 @@ def _board_entry(line: Json) -> Json:
         "sheet": body if line["kind"] in _SHEET_KINDS else None,
         "step": line["step"],
         "kind": line["kind"],
+        "message": line["message"],
     }
 
 

@@ -25,7 +25,8 @@ MODES: Mapping[str, Mode] = {
     "live": "live",
 }
 """What is recorded is never asked twice, so `record` begins with what there is."""
-_ADDRESS = "base_url_env"
+_OURS = ("base_url_env", "output_cap")
+"""Settings of a planner that are none of its endpoint's."""
 
 
 class Guard:
@@ -107,7 +108,7 @@ class Guarded:
 
 def profile_of(planner: Mapping[str, Any], address: str, concurrency: int) -> EndpointProfile:
     """The endpoint of a planner's section; `concurrency` lowers its own, 0 leaves it."""
-    names = [setting.name for setting in settings.PLANNERS["llm"] if setting.name != _ADDRESS]
+    names = [setting.name for setting in settings.PLANNERS["llm"] if setting.name not in _OURS]
     table = {name: planner[name] for name in names}
     if concurrency:
         table["concurrency"] = min(table["concurrency"], concurrency)

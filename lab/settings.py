@@ -218,6 +218,12 @@ PLANNERS: Mapping[str, tuple[Setting, ...]] = {
         ),
         Setting("temperature", 0.7, or_none(real(0, 2)), "of sampling; none leaves it out"),
         Setting("seed", NONE, or_none(whole(0, COUNT)), "of sampling; none leaves it out"),
+        Setting(
+            "output_cap",
+            NONE,
+            or_none(whole(16, 65536)),
+            "most tokens of a reply; none: 256 to 2048, by the kind of question",
+        ),
         Setting("extra_body", {}, TABLE, "further fields of every request"),
         Setting("connect_s", 5.0, real(0.01, 600), "seconds to reach the service"),
         Setting("attempt_s", 60.0, real(0.01, 3600), "seconds for one request"),

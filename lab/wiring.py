@@ -26,6 +26,7 @@ from cognitive.topologies import Structure, make_topology
 from lab import config as configs
 from lab import records
 from lab.endpoints import Guard, Write, make_client
+from lab.settings import NONE
 from repair.config import RepairConfig
 from repair.gate import Price, RepairGate
 from repair.ledger import Ledger as RepairLedger
@@ -218,7 +219,12 @@ def _planners(
             )
             timed = TimedClient(client, watch)
             clients.append(timed)
-            planners.append(LlmPlanner(timed, profile, prompts, latency))
+            cap = section["output_cap"]
+            planners.append(
+                LlmPlanner(
+                    timed, profile, prompts, latency, output_cap=None if cap == NONE else cap
+                )
+            )
         elif kind == "human":
             person = HumanPlanner(prompts, replies.show, LineReader())
             planners.append(Remembered(person, replies.events))

@@ -23,7 +23,7 @@ __all__ = ["BEHAVIOURS", "Behaviour", "FakeServer", "Received", "behaviour", "fi
 
 NOISE = "".join(chr(33 + (7 * i * i + 13 * i) % 90) for i in range(10_000))
 _EXAMPLE = re.compile(r"^Example: (\{.*\})$", re.MULTILINE)
-_OWN_PLAN = "## own_plan\n"
+_ORDERS = ("own", "assignments")
 FLOOD_BYTES = 64_000_000
 MAX_HEADER_BYTES = 65536
 REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found"}
@@ -61,19 +61,18 @@ class Behaviour(NamedTuple):
 
 
 def fitting(received: Received) -> str:
-    """The smallest object that fits the schema of the request; without one, the example in it."""
-    schema = (received.body.get("response_format") or {}).get("json_schema", {}).get("schema")
-    if schema is not None:
-        return json.dumps(_instance(schema) | _without_plan(received.body, schema))
+    """The smallest object that fits the schema of the request; without one, the example in it.
+
+    Orders are those of the example, since a leader who names nobody gives none.
+    """
     texts = (message["content"] for message in received.body.get("messages", ()))
-    example = next(filter(None, map(_EXAMPLE.search, texts)), None)
-    return "{}" if example is None else example[1]
-
-
-def _without_plan(body: dict[str, Json], schema: Json) -> dict[str, Json]:
-    """Who leads and has no plan cannot keep one."""
-    has_plan = any(_OWN_PLAN in message["content"] for message in body.get("messages", ()))
-    return {} if has_plan or "own" not in schema.get("properties", {}) else {"own": "replan"}
+    found = next(filter(None, map(_EXAMPLE.search, texts)), None)
+    example = {} if found is None else json.loads(found[1])
+    schema = (received.body.get("response_format") or {}).get("json_schema", {}).get("schema")
+    if schema is None:
+        return json.dumps(example)
+    kept = {name: example[name] for name in _ORDERS if "assignments" in example}
+    return json.dumps(_instance(schema) | kept)
 
 
 def _instance(schema: Json) -> Json:

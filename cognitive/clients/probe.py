@@ -10,9 +10,9 @@ from time import perf_counter
 from typing import Literal, NamedTuple
 
 from cognitive.clients.base import Completion, Request
-from cognitive.clients.secrets import Secret
 from cognitive.clients.openai import OpenAIClient
 from cognitive.clients.profile import EndpointProfile
+from cognitive.clients.secrets import Secret
 from cognitive.errors import ClientError
 from cognitive.schemas import AckReply, strict_schema
 

@@ -9,11 +9,11 @@ from typing import Literal
 
 from cognitive.clients.answers import answer_of
 from cognitive.clients.base import Client, Completion
-from cognitive.clients.secrets import Secret
 from cognitive.clients.openai import OpenAIClient
 from cognitive.clients.profile import EndpointProfile
 from cognitive.clients.recorded import Filled, Recording, Replayed, read_cassette
 from cognitive.clients.retry import Capped, Retrying, RetryPolicy
+from cognitive.clients.secrets import Secret
 from cognitive.clock import charge_of
 from cognitive.errors import ClientError, ConfigError
 from cognitive.protocols import Latency

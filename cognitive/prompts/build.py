@@ -92,10 +92,15 @@ MAX_OUTPUT: Mapping[str, int] = {
 """Most tokens of a reply of each kind."""
 
 _FACTS: Mapping[str, frozenset[str]] = {
-    "plan": frozenset({"max_actions"}),
-    "interrupt": frozenset({"max_actions"}),
-    "repair_revision": frozenset({"max_actions"}),
+    "plan": frozenset({"max_actions", "tasks"}),
+    "interrupt": frozenset({"max_actions", "tasks"}),
+    "directive": frozenset({"tasks"}),
+    "statement": frozenset({"tasks"}),
+    "repair_revision": frozenset({"max_actions", "tasks"}),
 }
+_MORE = 20
+TASK_NAMES = 100
+"""Most characters of the tasks that are named as examples in a question."""
 _SECTION_NAMES: Mapping[str, frozenset[str]] = {
     "role": frozenset({"name", "agents", "topology", "place", "leader"}),
     "participant": frozenset(),
@@ -171,13 +176,17 @@ class PromptBuilder:
             }
         )
         values = {name: _BODIES[name](self, question, view) for name in SECTIONS[kind]}
-        return system, self._kinds[kind].lay_out(values | {"max_actions": str(self._max_actions)})
+        names_tasks = "tasks" in _FACTS.get(kind, ())
+        tasks = _task_names(view) if names_tasks else ""
+        facts = {"max_actions": str(self._max_actions), "tasks": tasks}
+        return system, self._kinds[kind].lay_out(values | facts)
 
     def _verbs(self, verbs: tuple[VerbSpec, ...]) -> str:
-        """The verb table; without its explanations where there is no room for all of them."""
+        """The verb table; explained where the manual is silent and there is room for it."""
         lines = [verb_line(verb) for verb in verbs]
         room = CAPS["verbs"] - self._sections["verbs"].length
-        if len("\n".join(lines)) > room:
+        is_told = all(verb.name in self._manual for verb in verbs)
+        if is_told or len("\n".join(lines)) > room:
             lines = [verb_line(verb, is_explained=False) for verb in verbs]
         return self._capped("verbs", lines)
 
@@ -209,7 +218,9 @@ class PromptBuilder:
         schema = question.ask.schema
         if schema is None:
             raise ConfigError(f"question {question.scope} has no reply schema")
-        example = None if view is None else example_of(question.ask.kind, view.verbs)
+        ask = question.ask
+        worker = next(iter(ask.context.get("workers", ())), 1)
+        example = None if view is None else example_of(ask.kind, view.verbs, worker)
         shown = json.dumps(example, ensure_ascii=False)
         filled = self._sections["reply_rules"].fill(
             {"shape": shape_of(schema), "example": "" if example is None else f"Example: {shown}"}
@@ -275,7 +286,10 @@ class PromptBuilder:
         return self._counted("team", lines, [entry["task"] for _, entry in entries])
 
     def _messages(self, question: Question, view: AgentView) -> str:
-        read = sorted(question.messages or (), key=lambda m: (-KINDS.get(m["kind"], LOW), -m["id"]))
+        read = [
+            message for message in question.messages or () if not _is_on_board(question, message)
+        ]
+        read.sort(key=lambda m: (-KINDS.get(m["kind"], LOW), -m["id"]))
         tasks = [(m["body"] or {}).get("task", "other matters") for m in read]
         return self._counted("messages", map(_message_line, read), tasks)
 
@@ -345,6 +359,16 @@ _BODIES: Mapping[str, Callable[[PromptBuilder, Question, AgentView], str]] = {
 # --- lines ---------------------------------------------------------------------------------------
 
 
+def _task_names(view: AgentView) -> str:
+    """Some of the tasks the agent knows, so that it sees how they are named."""
+    names = ["none", *(task.id for task in view.known())]
+    kept = 1
+    while kept < len(names) and len(", ".join(names[: kept + 1])) <= TASK_NAMES:
+        kept += 1
+    more = f" and {len(names) - kept} more" if kept < len(names) else ""
+    return f"{', '.join(names[:kept])}{more}"
+
+
 def _place_text(context: Mapping[str, Json]) -> str:
     """Where an agent stands in the round, or whom it leads."""
     if "workers" in context:
@@ -367,11 +391,19 @@ def _ranges(agents: list[int]) -> str:
 
 def _team_line(agent: int, entry: Json, step: int) -> str:
     age = step - entry["step"]
+    when = f"{age} step{'s' if age > 1 else ''} ago" if age else "now"
     parts = [body_text({"task": entry["task"], "actions": entry["actions"], "note": entry["note"]})]
     if entry["sheet"] is not None:
         parts.append(body_text({k: v for k, v in entry["sheet"].items() if k != "task"}))
     said = "; ".join(part for part in parts if part)
-    return f"agent_{agent} ({entry['kind']}, {age} steps ago): {said}"
+    return f"agent_{agent} ({entry['kind']}, {when}): {said}"
+
+
+def _is_on_board(question: Question, message: Json) -> bool:
+    """Whether the section about the team says all that this message says."""
+    entry = question.memory["team"].get(str(message["sender"]))
+    is_shown = "team" in SECTIONS[question.ask.kind] and not message["text"]
+    return is_shown and entry is not None and entry["message"] == message["id"]
 
 
 def _message_line(message: Json) -> str:
@@ -448,9 +480,9 @@ def _section(name: str, folder: Path) -> Template:
 def _kind_template(kind: str, folder: Path) -> Template:
     names = frozenset(SECTIONS[kind]) | _FACTS.get(kind, frozenset())
     template = load_template(kind, names, folder)
-    if template.tail_length > CAPS["question"]:
+    room = CAPS["question"] - (TASK_NAMES + _MORE if "tasks" in names else 0)
+    if template.tail_length > room:
         raise ConfigError(
-            f"template {kind}: the question has {template.tail_length} characters; "
-            f"at most {CAPS['question']}"
+            f"template {kind}: the question has {template.tail_length} characters; at most {room}"
         )
     return template

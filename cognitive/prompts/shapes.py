@@ -8,28 +8,21 @@ from functools import lru_cache
 
 from pydantic import BaseModel
 
-from worlds.api import ArgSpec, Json, VerbSpec
+from worlds.api import AgentId, ArgSpec, Json, VerbSpec
 
 __all__ = ["example_of", "shape_of"]
 
 _EXAMPLES: Mapping[str, Json] = {
-    "directive": {
-        "thought": "",
-        "own": "replan",
-        "assignments": [
-            {
-                "agents": [1],
-                "task": "none",
-                "role": "wait",
-                "cells": [],
-                "by_step": None,
-                "instruction": "stay clear",
-            }
-        ],
-    },
     "acknowledge": {"answer": "accept", "code": None, "task": None, "text": ""},
     "statement": {"text": "I wait for you.", "task": "none", "arrival": None, "partners": 0},
     "repair_intention": {"text": "I wait.", "task": "none", "keeps_plan": True},
+}
+_ASSIGNMENT: Mapping[str, Json] = {
+    "task": "none",
+    "role": "wait",
+    "cells": [],
+    "by_step": None,
+    "instruction": "stay clear",
 }
 _EXAMPLE_ARGUMENTS: Mapping[str, Json] = {"id": "ID", "cell": [0, 0]}
 
@@ -110,11 +103,19 @@ _SHAPES = {
 }
 
 
-def example_of(kind: str, verbs: tuple[VerbSpec, ...]) -> Json:
-    """A reply of this kind that is valid in form; None for kinds of dialogue worlds."""
+def example_of(kind: str, verbs: tuple[VerbSpec, ...], worker: AgentId) -> Json:
+    """A reply of this kind that is valid in form; None for kinds of dialogue worlds.
+
+    worker: whom an example of orders may name.
+    """
     plan = _example_plan(verbs)
     with_plan: Mapping[str, Json] = {
         "plan": plan,
+        "directive": {
+            "thought": "",
+            "own": "replan",
+            "assignments": [{"agents": [worker], **_ASSIGNMENT}],
+        },
         "interrupt": {"thought": "", "choice": "replan", "plan": plan},
         "repair_revision": {"choice": "revise", "follows_guidance": False, "plan": plan},
     }

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 
 from cognitive.errors import ConfigError
 
-__all__ = ["FOLDER", "Template", "load_template", "templates_digest", "topology_sentences"]
+__all__ = ["FOLDER", "Template", "load_template", "topology_sentences"]
 
 FOLDER = Path(__file__).parent
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
@@ -56,14 +55,6 @@ def load_template(name: str, names: frozenset[str], folder: Path = FOLDER) -> Te
     if not path.is_file():
         raise ConfigError(f"template {name}: there is no file {path.name}")
     return Template(name, path.read_text(encoding="utf-8"), names)
-
-
-def templates_digest(folder: Path = FOLDER) -> str:
-    """SHA-256 hex over the names and texts of all templates: what a run's record names them by."""
-    digest = sha256()
-    for path in sorted(folder.glob("*.md")):
-        digest.update(f"{path.name}\0{path.read_text(encoding='utf-8')}\0".encode())
-    return digest.hexdigest()
 
 
 @lru_cache(maxsize=4)

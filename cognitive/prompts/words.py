@@ -20,6 +20,8 @@ __all__ = [
     "verb_line",
 ]
 
+STAGES = {"R": "without a plan", "I": "interrupted", "W": "waiting", "X": "executing"}
+"""What the letters of stages mean, in words for agents."""
 _BREAKS = re.compile(r"[\u0085\u2028\u2029\x00-\x1f\x7f]|<(?=[|/]?\w|\|)")
 _DIGEST_TASKS = 12
 
@@ -42,7 +44,8 @@ def body_text(body: Json) -> str:
     """What a message carries beside its text, on one line; "" if nothing."""
     if not isinstance(body, Mapping):
         return "" if body is None else _value(body)
-    rest = {k: v for k, v in body.items() if k not in ("task", "actions", "note")}
+    rest = {k: v for k, v in body.items() if k not in ("task", "actions", "note", "id")}
+    rest |= {"stage": STAGES.get(rest["stage"])} if "stage" in rest else {}
     parts = [f"task {_one_line(str(body['task']))}"] if "task" in body else []
     if body.get("actions"):
         parts.append(f"plan {', '.join(map(call_text, body['actions']))}")

@@ -45,6 +45,9 @@ class MadeView:
     def describe(self, limit):
         return self.text[:limit]
 
+    def known(self):
+        return ()
+
 
 def made_memory(agents=3, **changed):
     notes = {

@@ -9,13 +9,13 @@ import pytest
 
 from cognitive.budget import Ledger, Limits
 from cognitive.clients.base import Request
-from cognitive.clients.secrets import Secret, scrub
 from cognitive.clients.budgeted import Budgeted, request_quote
 from cognitive.clients.fake import BEHAVIOURS, FakeServer, behaviour
 from cognitive.clients.openai import OpenAIClient
 from cognitive.clients.profile import EndpointProfile, read_profile
 from cognitive.clients.retry import Capped, Retrying, RetryPolicy
 from cognitive.clients.scripted import Drop, Scripted, Slow, Status, Text, Timeout
+from cognitive.clients.secrets import Secret, scrub
 from cognitive.errors import (
     BudgetExceeded,
     ClientError,

@@ -8,11 +8,11 @@ import pytest
 from kept_events import Kept
 
 from cognitive.budget import Ledger, Limits
-from cognitive.clients.secrets import Secret
 from cognitive.clients.fake import BEHAVIOURS, FakeServer
 from cognitive.clients.profile import EndpointProfile
 from cognitive.clients.retry import Capped, Retrying, RetryPolicy
 from cognitive.clients.scripted import Scripted, Slow
+from cognitive.clients.secrets import Secret
 from cognitive.clients.stack import open_client
 from cognitive.desk import Stop
 from cognitive.errors import RecordError

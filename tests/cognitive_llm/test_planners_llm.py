@@ -7,11 +7,11 @@ import pytest
 from made_questions import VERBS, made_memory, question
 
 from cognitive.clients.answers import answer_of
-from cognitive.clients.secrets import Secret
 from cognitive.clients.fake import FakeServer
 from cognitive.clients.profile import EndpointProfile
 from cognitive.clients.recorded import read_cassette, stop_mark
 from cognitive.clients.scripted import Drop, Scripted, Status, Text, Timeout, addressed
+from cognitive.clients.secrets import Secret
 from cognitive.clients.stack import open_client
 from cognitive.errors import ConfigError, DialogueError, RecordError, RunStopped
 from cognitive.parsing import read_reply

@@ -21,7 +21,7 @@ from cognitive.prompts.build import (
     prompt_length,
 )
 from cognitive.prompts.shapes import example_of, shape_of
-from cognitive.prompts.templates import FOLDER, Template, templates_digest
+from cognitive.prompts.templates import FOLDER, Template
 from cognitive.prompts.words import digest, fit, outline, quoted
 from cognitive.protocols import Question
 from cognitive.schemas import reply_models
@@ -143,7 +143,7 @@ def test_tries_are_shown_back_after_the_question():
 def test_the_example_of_each_kind_is_valid(kind):
     view, _ = cube_view()
     for verbs in (VERBS, view.verbs):
-        example = example_of(kind, verbs)
+        example = example_of(kind, verbs, 1)
         reading = read_reply(example, reply_models(verbs)[kind])
         assert reading.findings == (), (example, reading)
         shape = shape_of(reply_models(verbs)[kind])
@@ -247,6 +247,31 @@ def test_a_prompt_past_the_bound_is_not_sent():
         built("plan", tries=tries)
 
 
+def test_what_the_section_about_the_team_says_is_not_said_twice():
+    """A report that is read now stands there; a statement, with words of its own, stays."""
+    report = said(1, "report", "", {"task": "block_1_left", "stage": "X", "id": "agent_1"}, id=7)
+    words = said(2, "statement", "I come", {"task": "block_1_left"}, id=8)
+    entry = {"task": "block_1_left", "actions": [], "note": "", "step": 12}
+    team = {
+        "1": {**entry, "sheet": report["body"], "kind": "report", "message": 7},
+        "2": {**entry, "sheet": None, "kind": "statement", "message": 8},
+    }
+    memory = made_memory(team=team)
+    _, parts = built("plan", memory=memory, messages=[report, words])
+    assert "agent_1 (report, now): task block_1_left; stage executing" in parts["team"]
+    assert [line.split()[0] for line in parts["messages"].splitlines()[1:]] == ["agent_2"]
+    _, parts = built("acknowledge", memory=memory, messages=[report])
+    assert "agent_1 report" in parts["messages"], "no section about the team there"
+
+
+def test_a_question_names_tasks_as_the_world_does():
+    view, _ = cube_view(40)
+    _, parts = built("plan", view)
+    line = parts["question"].splitlines()[-1]
+    assert line.startswith("Tasks: none, block_0_") and " more." in line, line
+    assert len(parts["question"]) <= CAPS["question"]
+
+
 # --- many words ----------------------------------------------------------------------------------
 
 
@@ -291,7 +316,7 @@ HOSTILE = st.text(max_size=20) | st.sampled_from(
 def test_no_text_of_others_can_pose_as_a_section(text):
     """Headings stay those of the templates, whatever messages, notes, orders, statements say."""
     entry = {"task": text or "t", "actions": [{"verb": text, "x": text, text: 1}], "note": text,
-             "sheet": {"last": text}, "step": 1, "kind": "report"}  # fmt: skip
+             "sheet": {"last": text}, "step": 1, "kind": "report", "message": 9}  # fmt: skip
     assignments = [{**ORDERS["assignments"][0], "task": text, "role": text, "instruction": text}]
     more = {
         "memory": made_memory(team={"2": entry}),
@@ -352,7 +377,6 @@ def test_a_changed_template_changes_the_prompt(tmp_path):
     shutil.copytree(FOLDER, folder)
     path = folder / "plan.md"
     path.write_text(path.read_text().replace("You have no plan.", "Plan now."))
-    assert templates_digest(folder) != templates_digest() == templates_digest(FOLDER)
     changed = PromptBuilder(folder=folder)
     assert built("plan", builder=changed)[1]["question"].startswith("Plan now.")
 

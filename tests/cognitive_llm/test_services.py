@@ -22,7 +22,7 @@ from cognitive.clients.recorded import Recording, read_cassette
 from cognitive.clients.scripted import Drop, Scripted, Slow
 from cognitive.clients.shown import shown_decision
 from cognitive.clients.stack import open_client
-from cognitive.errors import ClientError, ClientUnavailable, MissingPrerequisite, RecordError
+from cognitive.errors import ClientError, ClientUnavailable, MissingPrerequisite
 from cognitive.parsing import read_reply
 from cognitive.planners.human import LineReader
 from cognitive.prompts.build import MAX_PROMPT, PromptBuilder

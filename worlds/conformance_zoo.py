@@ -15,7 +15,7 @@ from pettingzoo.test import parallel_api_test, parallel_seed_test
 from pettingzoo.test.render_test import render_test
 from pettingzoo.utils import parallel_to_aec
 
-from worlds.conformance import equal_values
+from worlds.conformance_laws import equal_values
 from worlds.errors import ConfigError, IllegalAction
 from worlds.parallel import parallel_env
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from worlds.conformance import equal_values
+from worlds.conformance_laws import equal_values
 from worlds.errors import ConfigError, IllegalAction
 from worlds.parallel import PORTS, vector_env
 

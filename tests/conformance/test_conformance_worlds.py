@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from worlds.api import Stepped, World
-from worlds.conformance import WORLD_LAWS, check_parallel, check_world
+from worlds.conformance import check_parallel, check_world
+from worlds.conformance_laws import WORLD_LAWS
 from worlds.cube.rules import CubeRules
 from worlds.parallel import PORTS
 from worlds.registry import ids, make, presets

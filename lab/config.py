@@ -435,22 +435,31 @@ def most_calls(config: Mapping[str, Any]) -> int | None:
     """A bound on the model calls of a run, transport retries included; None without a limit.
 
     A plan costs a step, so a step has at most one full round, and each agent is interrupted at
-    most `max_interrupts` times in it.
+    most `max_interrupts` times in it. A limit of the clock bounds the tries of each agent by the
+    least that one is charged, and one more that is cut.
     """
     models = [p for p in (planner_of(config, a) for a in range(config["agents"])) if "model" in p]
     if not models:
         return 0
-    limit: int = config["budget"]["calls"]
-    steps: int = config["budget"]["steps"]
-    if not steps:
-        return limit or None
-    attempts = max(planner["attempts"] for planner in models)
-    agents, repair = config["agents"], config["repair"]
-    per_agent = _asks_per_agent(config["topology"]) + config["interrupts"]["max_interrupts"]
-    channels = repair["max_channels"] if repair["mode"] == "repair" else 0
-    asks = steps * agents * per_agent + channels * agents * (repair["rounds"] + repair["revisions"])
-    bound: int = asks * TRIES * attempts
-    return min(bound, limit) if limit else bound
+    budget, repair = config["budget"], config["repair"]
+    bounds = []
+    if budget["steps"]:
+        per_agent = _asks_per_agent(config["topology"]) + config["interrupts"]["max_interrupts"]
+        channels = repair["max_channels"] if repair["mode"] == "repair" else 0
+        in_channels = channels * (repair["rounds"] + repair["revisions"])
+        bounds.append(config["agents"] * (budget["steps"] * per_agent + in_channels) * TRIES)
+    least = min(least_charge(planner["latency"]) for planner in models)
+    for name in ("team_ms", "agent_ms"):
+        if budget[name]:
+            bounds.append(config["agents"] * (budget[name] // least + 1))
+    calls = [min(bounds) * max(planner["attempts"] for planner in models)] if bounds else []
+    return min((*calls, *([budget["calls"]] if budget["calls"] else ())), default=None)
+
+
+def least_charge(latency: Mapping[str, Any]) -> int:
+    """The least that a try is charged, in ms."""
+    fields = {"fixed": "fixed_ms", "tokens": "base"}
+    return max(1, latency[fields[latency["model"]]]) if latency["model"] in fields else 1
 
 
 def _asks_per_agent(topology: Mapping[str, Any]) -> int:

@@ -291,10 +291,6 @@ def _gate(
 
 def _price(config: Config) -> Price:
     """The least that an answer in a channel costs."""
-    latencies = [planner["latency"] for planner in config["planner"]]
-    least = {"fixed": "fixed_ms", "tokens": "base"}
-    charges = [
-        found[least[found["model"]]] if found["model"] in least else 1 for found in latencies
-    ]
+    charges = [configs.least_charge(planner["latency"]) for planner in config["planner"]]
     is_model = any(planner["kind"] == "llm" for planner in config["planner"])
     return Price(min(charges), int(is_model))

@@ -253,6 +253,19 @@ def test_doctor_says_what_works(capsys):
     assert found["endpoint"] == "broken" and "chromium" in found and "extra gui" in found
 
 
+def test_the_doctor_works_where_nothing_is_installed():
+    script = (
+        "import sys\n"
+        "for name in ('numba', 'numpy', 'pydantic', 'polars'): sys.modules[name] = None\n"
+        "from lab.cli import app\nprint(app(['run', '--dry-run']), app(['doctor']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert "missing  numba " in done.stdout and done.stdout.endswith("3 3\n"), done.stdout
+    assert re.fullmatch(r"cooplab: error: \S+ cannot be loaded; install it with: .*\n", done.stderr)
+
+
 def test_a_pipe_that_closes_is_no_error():
     command = f"{sys.executable} -m lab.cli --help | true; exit ${{PIPESTATUS[0]}}"
     assert subprocess.run(["bash", "-c", command], check=False).returncode == 0

@@ -160,6 +160,8 @@ def test_the_most_calls_are_none_for_scripts_and_never_above_the_budget():
     raw["planner"] = {"kind": "llm", "model": "m"}
     unbounded = config.most_calls(config.resolve(raw))
     assert unbounded > 200 * 3 * 4
+    raw["budget"] = {"team_ms": 60_000}
+    assert config.most_calls(config.resolve(raw)) == 3 * (60_000 // 500 + 1) * 5
     raw["budget"] = {"calls": 50}
     assert config.most_calls(config.resolve(raw)) == 50
 

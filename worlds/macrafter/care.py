@@ -10,6 +10,7 @@ from worlds.macrafter.jobs import NO_TASK_ID, Job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
 from worlds.macrafter.nearest import nearest_known
 from worlds.macrafter.needs import BOLD, CAREFUL, MEETING_SPARE, margin, pressing
+from worlds.macrafter.notebook import Notebook
 from worlds.macrafter.sight import Sight
 from worlds.macrafter.state import VITAL_CAP
 from worlds.macrafter.table import Table
@@ -18,6 +19,8 @@ __all__ = ["Care"]
 
 CLOSE_STEPS, CLOSE_LEVEL = 10, 6
 """Water or a cow that near is used from this level on."""
+HUNT_PRICE = 50
+"""Price of the way up to which a cow is sought where it was seen."""
 MOST_WATERS = 4
 PRIZE = "diamond"
 """What is to be reached before an agent rests."""
@@ -32,10 +35,16 @@ class Care:
     """The needs of one agent at one moment."""
 
     def __init__(
-        self, config: MacrafterConfig, table: Table, sight: Sight, chart: Chart, labour: Labour
+        self,
+        config: MacrafterConfig,
+        table: Table,
+        sight: Sight,
+        chart: Chart,
+        labour: Labour,
+        book: Notebook,
     ) -> None:
         self.config, self.table, self.sight = config, table, sight
-        self.chart, self.labour = chart, labour
+        self.chart, self.labour, self.book = chart, labour, book
         self.items = sight.inventory
         self.margins = BOLD if is_bold(config, sight) else CAREFUL
         self.left = config.max_steps - int(sight.state.step[0])
@@ -95,9 +104,27 @@ class Care:
     def _eat(self) -> Draft | None:
         cows = self._cows()
         if not cows:
-            d = self.labour.explore(Job("explore", items=(("cow", 1),)), MOST_ACTIONS)
-            return (d and d._replace(note="I look for a cow.")) or self.labour.pasture(MOST_ACTIONS)
+            return self._hunt() or self._roam()
         return Draft(NO_TASK_ID, [{"verb": "attack", "target": cows[0][1]}], "I eat.")
+
+    def _hunt(self) -> Draft | None:
+        """Go where a cow was seen of late."""
+        told = [
+            (beside[0], cow)
+            for cow in self.book.cows
+            if not self.sight.sees(cow) and (beside := self.chart.beside(cow))
+        ]
+        near = sorted(entry for entry in told if entry[0][0] <= HUNT_PRICE)
+        if not near:
+            return None
+        actions, _ = self.chart.go(near[0][0][1], MOST_ACTIONS)
+        return Draft(NO_TASK_ID, actions, "I go where a cow was.") if actions else None
+
+    def _roam(self) -> Draft | None:
+        draft = self.labour.explore(Job("explore", items=(("cow", 1),)), MOST_ACTIONS)
+        if draft is None:
+            return self.labour.pasture(MOST_ACTIONS)
+        return draft._replace(note="I look for a cow.")
 
     def _sleep(self) -> Draft:
         return Draft(NO_TASK_ID, [{"verb": "sleep"}], "I sleep.")

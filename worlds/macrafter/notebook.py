@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from worlds.api import AgentId, Cell, Json
+from worlds.macrafter.nearest import gap
 from worlds.macrafter.needs import SLEEPY
 from worlds.macrafter.sectors import read_seen
 from worlds.macrafter.sight import read_id
@@ -16,6 +17,10 @@ from worlds.macrafter.state import ITEMS, VITALS
 __all__ = ["Notebook", "Word", "news"]
 
 NO_TASK_ID = "none"
+HERD_STEPS = 80
+"""Steps for which a cow is looked for where it was seen."""
+IN_VIEW = 4
+"""Distance from an agent at which it would have seen a cow."""
 STAY_STEPS, NAP_STEPS = 8, 90
 """Steps for which a teammate is taken to stay where it said it was; if tired, asleep."""
 TRUST_STEPS = 80
@@ -24,6 +29,7 @@ TRUST_STEPS = 80
 _CELL = re.compile(r"at \((\d+),(\d+)\)")
 _HOLDS = re.compile(r"holds ([a-z_0-9, ]+)")
 _UNITS = re.compile(r"([a-z_]+) (\d+)")
+_COW = re.compile(r"cow at \((\d+),(\d+)\)")
 _SEEN = re.compile(r"\b[a-z]+@\d+,\d+")
 _GONE = re.compile(r"\b([a-z]+@\d+,\d+) is gone")
 _WRITTEN = frozenset(
@@ -43,10 +49,15 @@ class Word(NamedTuple):
     last: str | None
 
 
-def news(cell: Cell, holdings: Mapping[str, int], sights: tuple[str, ...], limit: int) -> str:
-    """A sentence that tells teammates where one is, what one holds and what one knows."""
+def news(
+    cell: Cell, holdings: Mapping[str, int], sights: tuple[str, ...], cow: str, limit: int
+) -> str:
+    """A sentence that tells teammates where one is, what one holds and what one knows.
+
+    cow: words on a cow in view, or nothing.
+    """
     held = ", ".join(f"{item} {count}" for item, count in holdings.items() if count)
-    text = f"at ({cell[0]},{cell[1]}); holds {held or 'nothing'}"
+    text = f"at ({cell[0]},{cell[1]}); holds {held or 'nothing'}{cow and f'; {cow}'}"
     for count in range(len(sights), 0, -1):
         told = f"{text}; sees {', '.join(sights[:count])}"
         if len(told) <= limit:
@@ -91,6 +102,31 @@ class Notebook:
                 found[event["message"]["id"]] = event["message"]
         found |= {message["id"]: message for message in self.notes["messages"]}
         return list(found.values())
+
+    @cached_property
+    def remarks(self) -> list[Json]:
+        """As `messages`, and what this agent itself sent."""
+        sent = (e["message"] for e in self.events if e["kind"] == "message_sent")
+        found = {message["id"]: message for message in (*self.messages, *sent)}
+        return [found[id] for id in sorted(found)]
+
+    @cached_property
+    def cows(self) -> dict[Cell, int]:
+        """Where cows were seen of late, with the step; not where somebody was since."""
+        found: dict[Cell, int] = {}
+        for message in self.remarks:
+            body, text = message.get("body") or {}, message["text"] or ""
+            text = f"{text} {body.get('note', '')}"
+            cell = _cell_in(body, text)
+            if cell is not None:
+                found = {cow: step for cow, step in found.items() if gap(cow, cell) > IN_VIEW}
+            if message["kind"] == "directive":
+                text = (part_of(body["assignments"], self.agent) or {"instruction": ""})[
+                    "instruction"
+                ]
+            for row, column in _COW.findall(text):
+                found[int(row), int(column)] = message["step"]
+        return {cow: step for cow, step in found.items() if self.step - step <= HERD_STEPS}
 
     @cached_property
     def words(self) -> dict[AgentId, Word]:

@@ -12,6 +12,7 @@ from worlds.macrafter.chart import LONGEST_LEG, SHORT_LEG, Chart
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.jobs import NO_TASK_ID, Job, as_assignment, is_change, read_job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
+from worlds.macrafter.nearest import gap
 from worlds.macrafter.notebook import Notebook, news, part_of
 from worlds.macrafter.sectors import seen_text
 from worlds.macrafter.sight import Sight, look, read_id
@@ -92,7 +93,7 @@ class MacrafterPolicy:
         return self._reply(seat, draft)
 
     def _care(self, seat: Seat, job: Job | None) -> Draft | None:
-        care = Care(self.config, self.table, seat.sight, seat.chart, seat.labour)
+        care = Care(self.config, self.table, seat.sight, seat.chart, seat.labour, seat.book)
         return care.draft(job)
 
     def _own_job(self, seat: Seat, ordered: Job | None) -> Job:
@@ -112,7 +113,7 @@ class MacrafterPolicy:
     def _news(self, seat: Seat, limit: int) -> str:
         held = {name: seat.sight.inventory[name] for name in ITEMS[len(VITALS) :]}
         sheet = self._text.sheet(seat.state, seat.agent)
-        return news(seat.sight.cell, held, tuple(sheet["tasks"]), limit)
+        return news(seat.sight.cell, held, tuple(sheet["tasks"]), _cow_text(seat.sight), limit)
 
     def _interrupt(self, seat: Seat) -> Json:
         """Replan iff the orders read give another job than those before."""
@@ -143,8 +144,16 @@ class MacrafterPolicy:
         return {
             "thought": "Everybody where it is needed most.",
             "own": "keep" if keeps else "replan",
-            "assignments": [as_assignment(jobs[a], a) for a in sorted(agents)][:32],
+            "assignments": [self._assignment(seat, jobs[a], a) for a in sorted(agents)][:32],
         }
+
+    def _assignment(self, seat: Seat, job: Job, agent: AgentId) -> Json:
+        """The job in words, for the hungry with where a cow was seen."""
+        part = as_assignment(job, agent)
+        cow = seat.team.prey(agent)
+        if cow is not None:
+            part["instruction"] = f"{part['instruction']}; cow at ({cow[0]},{cow[1]})"[:200]
+        return part
 
     def _keeps(self, seat: Seat, own: Job) -> bool:
         """Whether the leader's live plan serves what it would be told to do."""
@@ -154,7 +163,7 @@ class MacrafterPolicy:
         return part is None or not is_change(read_job(part, seat.agent), own)
 
     def _acknowledge(self, seat: Seat) -> Json:
-        seen = seen_text(seat.sight.known)
+        seen = f"{seen_text(seat.sight.known)} {_cow_text(seat.sight)}".strip()
         accept = {"answer": "accept", "code": None, "task": None, "text": seen}
         part = seat.book.assignment()
         if part is None:
@@ -214,6 +223,15 @@ class MacrafterPolicy:
         return is_known and not any(
             self._skills.check(seat.state, seat.agent, action) for action in named
         )
+
+
+def _cow_text(sight: Sight) -> str:
+    """Words on the nearest cow in view, nothing without one."""
+    cows = [cow.cell for cow in sight.creatures("cow")]
+    if not cows:
+        return ""
+    row, column = min(cows, key=lambda cell: (gap(sight.cell, cell), cell))
+    return f"cow at ({row},{column})"
 
 
 def _plain(action: Json) -> Json:

@@ -53,6 +53,8 @@ NEAR_MEETING, PASSING_MEETING, FAR_MEETING = 12, 5, 90
 missing; while iron ones are, and the task gives nothing for them; at most."""
 LEAST_RATE = 10
 """Points a step of the slowest arrival below which a task is left for exploring."""
+HUNGRY, HUNT_STEPS = 5, 35
+"""Food at which an agent is told of cows, and how far away they may be."""
 SLEEP_STEPS = 11
 """Steps asleep for a unit of energy."""
 CLOSE_STEPS = 10
@@ -172,6 +174,16 @@ class Team:
         if self.sight.is_asleep:
             found.add(self.me)
         return frozenset(found) if self.config.vitals else frozenset()
+
+    def prey(self, agent: AgentId) -> Cell | None:
+        """For a hungry mate the nearest place where a cow was seen."""
+        mate, word = self.mates[agent], self.book.words.get(agent)
+        if agent == self.me or mate.cell is None or word is None or word.vitals is None:
+            return None
+        if word.vitals["food"] > HUNGRY:
+            return None
+        near = [cell for cell in self.book.cows if gap(cell, mate.cell) <= HUNT_STEPS]
+        return min(near, key=lambda cell: (gap(cell, mate.cell or cell), cell), default=None)
 
     def _nap(self, energy: int) -> int:
         return SLEEP_STEPS * (VITAL_CAP - energy)

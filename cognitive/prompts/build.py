@@ -277,19 +277,25 @@ class PromptBuilder:
 
     def _memory(self, question: Question, view: AgentView) -> str:
         room = CAPS["memory"] - self._sections["memory"].length
-        return self._capped("memory", render(question.memory["events"], room).splitlines())
+        new = _new(question)
+        events = [
+            entry
+            for entry in question.memory["events"]
+            if entry["kind"] != "message_read" or entry["message"]["id"] not in new
+        ]
+        return self._capped("memory", render(events, room).splitlines())
 
     def _team(self, question: Question, view: AgentView) -> str:
-        step = question.memory["step"]
-        entries = sorted(question.memory["team"].items(), key=lambda e: (-e[1]["step"], int(e[0])))
+        """What is new stands under messages, and nowhere else."""
+        step, new = question.memory["step"], _new(question)
+        team = question.memory["team"].items()
+        entries = [entry for entry in team if entry[1]["message"] not in new]
+        entries.sort(key=lambda entry: (-entry[1]["step"], int(entry[0])))
         lines = (_team_line(int(agent), entry, step) for agent, entry in entries)
         return self._counted("team", lines, [entry["task"] for _, entry in entries])
 
     def _messages(self, question: Question, view: AgentView) -> str:
-        read = [
-            message for message in question.messages or () if not _is_on_board(question, message)
-        ]
-        read.sort(key=lambda m: (-KINDS.get(m["kind"], LOW), -m["id"]))
+        read = sorted(question.messages or (), key=lambda m: (-KINDS.get(m["kind"], LOW), -m["id"]))
         tasks = [(m["body"] or {}).get("task", "other matters") for m in read]
         return self._counted("messages", map(_message_line, read), tasks)
 
@@ -359,6 +365,11 @@ _BODIES: Mapping[str, Callable[[PromptBuilder, Question, AgentView], str]] = {
 # --- lines ---------------------------------------------------------------------------------------
 
 
+def _new(question: Question) -> set[int]:
+    """The messages that are read with this question."""
+    return {message["id"] for message in question.messages or ()}
+
+
 def _task_names(view: AgentView) -> str:
     """Some of the tasks the agent knows, so that it sees how they are named."""
     names = ["none", *(task.id for task in view.known())]
@@ -397,13 +408,6 @@ def _team_line(agent: int, entry: Json, step: int) -> str:
         parts.append(body_text({k: v for k, v in entry["sheet"].items() if k != "task"}))
     said = "; ".join(part for part in parts if part)
     return f"agent_{agent} ({entry['kind']}, {when}): {said}"
-
-
-def _is_on_board(question: Question, message: Json) -> bool:
-    """Whether the section about the team says all that this message says."""
-    entry = question.memory["team"].get(str(message["sender"]))
-    is_shown = "team" in SECTIONS[question.ask.kind] and not message["text"]
-    return is_shown and entry is not None and entry["message"] == message["id"]
 
 
 def _message_line(message: Json) -> str:

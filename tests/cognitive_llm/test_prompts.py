@@ -75,6 +75,7 @@ def test_each_kind_shows_its_sections_and_no_others(kind):
             "sheet": None,
             "step": 1,
             "kind": "report",
+            "message": 0,
         }
     }
     _, parts = built(
@@ -214,7 +215,8 @@ def test_prompts_keep_the_bound_for_any_number_of_agents(agents):
     actions = [{"verb": "navigate", "block": 3, "face": "left"}] * 8
     team = {
         i: {"task": f"block_{int(i) % 7}_left", "actions": actions, "note": "n" * 300,
-            "sheet": {"cell": [1, 1], "stage": "X"}, "step": int(i) % 12, "kind": "report"}
+            "sheet": {"cell": [1, 1], "stage": "X"}, "step": int(i) % 12, "kind": "report",
+            "message": 1000 + int(i)}
         for i in others
     }  # fmt: skip
     messages = [
@@ -247,21 +249,19 @@ def test_a_prompt_past_the_bound_is_not_sent():
         built("plan", tries=tries)
 
 
-def test_what_the_section_about_the_team_says_is_not_said_twice():
-    """A report that is read now stands there; a statement, with words of its own, stays."""
+def test_what_is_new_stands_under_messages_and_nowhere_else():
+    """A report read with the question is in neither team nor memory; the next question has it."""
     report = said(1, "report", "", {"task": "block_1_left", "stage": "X", "id": "agent_1"}, id=7)
-    words = said(2, "statement", "I come", {"task": "block_1_left"}, id=8)
-    entry = {"task": "block_1_left", "actions": [], "note": "", "step": 12}
-    team = {
-        "1": {**entry, "sheet": report["body"], "kind": "report", "message": 7},
-        "2": {**entry, "sheet": None, "kind": "statement", "message": 8},
-    }
-    memory = made_memory(team=team)
-    _, parts = built("plan", memory=memory, messages=[report, words])
-    assert "agent_1 (report, now): task block_1_left; stage executing" in parts["team"]
-    assert [line.split()[0] for line in parts["messages"].splitlines()[1:]] == ["agent_2"]
-    _, parts = built("acknowledge", memory=memory, messages=[report])
-    assert "agent_1 report" in parts["messages"], "no section about the team there"
+    entry = {"task": "block_1_left", "actions": [], "note": "", "step": 11, "kind": "report",
+             "sheet": report["body"], "message": 7}  # fmt: skip
+    read = {"kind": "message_read", "step": 12, "ms": 1, "n": 5, "message": report}
+    memory = made_memory(team={"1": entry}, events=[read])
+    _, parts = built("plan", memory=memory, messages=[report])
+    assert "agent_1 report" in parts["messages"] and "stage executing" in parts["messages"]
+    assert "team" not in parts and "memory" not in parts
+    _, parts = built("plan", memory=memory)
+    assert "agent_1 (report, 1 step ago): task block_1_left; stage executing" in parts["team"]
+    assert "read report of agent_1" in parts["memory"]
 
 
 def test_a_question_names_tasks_as_the_world_does():

@@ -1,11 +1,14 @@
 """The one place where compiler options are set."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 from numba.core import config
+
+from primitives.sources import stamp_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,9 +22,21 @@ _WITHOUT_COUNTS: Mapping[str, Any] = {**_OPTIONS, "_nrt": False}
 _EXPANDED: Mapping[str, Any] = {**_WITHOUT_COUNTS, "forceinline": True}
 
 
+def _compiled(function: F, options: Mapping[str, Any]) -> F:
+    """`function` with these options; its cache is stale as soon as what it calls has changed."""
+    compiled: Any = numba.njit(**options)(function)
+    if options["cache"] and not config.DISABLE_JIT:  # type: ignore[attr-defined]
+        index = compiled._cache._cache_file
+        index._source_stamp = (
+            index._source_stamp,
+            stamp_of(Path(function.__code__.co_filename)),
+        )
+    return cast(F, compiled)
+
+
 def kernel(function: F) -> F:
     """Compile `function` to machine code: cached on disk, IEEE arithmetic, serial, no GIL."""
-    return cast(F, numba.njit(**_OPTIONS)(function))
+    return _compiled(function, _OPTIONS)
 
 
 def in_place(function: F) -> F:
@@ -30,7 +45,7 @@ def in_place(function: F) -> F:
     It counts no references. Passing a state of twenty arrays from stage to stage costs 0.4 us a
     call with counting, and nearly nothing without.
     """
-    return cast(F, numba.njit(**_WITHOUT_COUNTS)(function))
+    return _compiled(function, _WITHOUT_COUNTS)
 
 
 def expanded(function: F) -> F:
@@ -38,12 +53,12 @@ def expanded(function: F) -> F:
 
     For stages of a step that are called in one place and get a whole state.
     """
-    return cast(F, numba.njit(**_EXPANDED)(function))
+    return _compiled(function, _EXPANDED)
 
 
 def inlined(function: F) -> F:
     """As `kernel`, and always expanded into its callers; for tiny functions of inner loops."""
-    return cast(F, numba.njit(**_OPTIONS, inline="always")(function))
+    return _compiled(function, {**_OPTIONS, "inline": "always"})
 
 
 def modular(function: F) -> F:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from drawn import Drawn
+from drawn_maps import Drawn
 
 from primitives.navigation import UNREACHABLE
 from worlds.errors import ConfigError

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from drawn import Drawn, code
+from drawn_maps import Drawn, code
 
 from primitives.navigation import UNREACHABLE
 from worlds.api import NO_TASK, Action, Failed, Reason, Recipe, Task

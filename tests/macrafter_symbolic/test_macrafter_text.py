@@ -6,7 +6,7 @@ import string
 
 import numpy as np
 import pytest
-from drawn import Drawn
+from drawn_maps import Drawn
 
 from worlds.macrafter.config import configure
 from worlds.macrafter.manual import manual_text

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from drawn import Drawn, code
+from drawn_maps import Drawn, code
 
 from worlds.api import NO_TASK, Action, Done, Failed, Primitive, Reason, Running, Standing
 from worlds.macrafter.state import ITEMS

@@ -382,6 +382,13 @@ def test_repair_advice_is_followed_if_it_is_valid():
         None,
         {"task": "block_9_left", "actions": ADVICE["actions"]},
         {"task": "block_0_left", "actions": [{"verb": "push", "block": 9}]},
+        {"task": "block_0_left", "actions": [{"verb": "wait", "steps": 51}]},
+        {"task": "block_0_left", "actions": [{"verb": "push"}]},
+        {"task": "block_0_left", "actions": [{"verb": "push", "block": 0, "face": "top"}]},
+        {"task": "block_0_left", "actions": [{"verb": "jump"}]},
+        {"task": "block_0_left", "actions": [{"verb": "navigate", "block": 0, "cell": [9, 9]}]},
+        {"task": "block_0_left", "actions": []},
+        {"task": "block_0_left", "actions": [{"verb": "wait"}] * 9},
     ],
 )
 def test_bad_advice_is_not(advice):

@@ -8,13 +8,14 @@ from worlds.api import Action, AgentId, Cell, Failed, Json
 from worlds.cube.among import after_statements, own_crews, statement, together
 from worlds.cube.board import GOAL_FACE, board_of
 from worlds.cube.config import CubeConfig
-from worlds.cube.moves import IDLE_STEPS, NO_TASK_ID, deliver, plan, stand_clear
+from worlds.cube.moves import IDLE_STEPS, MOST_ACTIONS, NO_TASK_ID, deliver, plan, stand_clear
 from worlds.cube.orders import directive
 from worlds.cube.seat import Seat, goal_task, told
 from worlds.cube.skills import CubeSkills
 from worlds.cube.slots import blocks_under
 from worlds.cube.state import CubeState, task_id, task_number
 from worlds.cube.tasks import CubeTasks
+from worlds.cube.verbs import is_in_limits
 from worlds.errors import ConfigError
 
 __all__ = ["CubePolicy"]
@@ -158,10 +159,17 @@ class CubePolicy:
         return {"choice": "revise", "follows_guidance": True, "plan": taken}
 
     def _is_valid(self, state: CubeState, seat: Seat, advised: Json) -> bool:
+        """Whether a plan with these actions would be accepted."""
         named = [_as_action(action) for action in advised["actions"]]
         is_known = advised["task"] == NO_TASK_ID or self._tasks.find(state, advised["task"])
-        return bool(is_known) and not any(
-            self._skills.check(state, seat.agent, action) for action in named
+        return (
+            bool(is_known)
+            and 1 <= len(named) <= MOST_ACTIONS
+            and all(
+                is_in_limits(action, self._skills.verbs)
+                and not self._skills.check(state, seat.agent, action)
+                for action in named
+            )
         )
 
 

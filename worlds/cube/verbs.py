@@ -8,7 +8,7 @@ from worlds.api import Action, ArgSpec, Cell, Json, VerbSpec
 from worlds.cube.board import GOAL_FACE
 from worlds.cube.state import FACES
 
-__all__ = ["Call", "block_of", "read_call", "verb_table"]
+__all__ = ["Call", "block_of", "is_in_limits", "read_call", "verb_table"]
 
 _BLOCK = ArgSpec("block", "id", is_required=True)
 _FACE = ArgSpec("face", "choice", choices=FACES, default=FACES[GOAL_FACE])
@@ -48,6 +48,28 @@ def verb_table(agents: int) -> tuple[VerbSpec, ...]:
         ),
         VerbSpec("yield", (_BLOCK, _steps(10, 2)), "walk away until that many cells lie between"),
     )
+
+
+def is_in_limits(action: Action, verbs: Sequence[VerbSpec]) -> bool:
+    """Whether verb and arguments are those of the table; whether a block exists is not asked."""
+    spec = next((verb for verb in verbs if verb.name == action.verb), None)
+    if spec is None or not set(action.args) <= {arg.name for arg in spec.args}:
+        return False
+    return all(
+        _fits(arg, action.args[arg.name]) if arg.name in action.args else not arg.is_required
+        for arg in spec.args
+    )
+
+
+def _fits(arg: ArgSpec, value: Json) -> bool:
+    if arg.type == "int":
+        return type(value) is int and arg.low <= value <= arg.high
+    if arg.type == "choice":
+        return value in arg.choices
+    if arg.type == "cell":
+        is_pair = isinstance(value, list | tuple) and len(value) == 2
+        return is_pair and all(type(part) is int for part in value)
+    return isinstance(value, str) or type(value) is int
 
 
 _BLANK: Mapping[str, Json] = {

@@ -19,6 +19,8 @@ __all__ = ["Care"]
 
 CLOSE_STEPS, CLOSE_LEVEL = 10, 6
 """Water or a cow that near is used from this level on."""
+FAR_STEPS, FAR_LEVEL = 20, 4
+"""The same for water that is farther, from a lower level on."""
 HUNT_PRICE = 50
 """Price of the way up to which a cow is sought where it was seen."""
 MOST_WATERS = 4
@@ -65,9 +67,10 @@ class Care:
 
     def _in_passing(self) -> Draft | None:
         """Use water or a cow that is close by before the need is pressing."""
-        if self.items["drink"] <= CLOSE_LEVEL and margin(self.items, "drink") < self.left:
+        drink = self.items["drink"]
+        if drink <= CLOSE_LEVEL and margin(self.items, "drink") < self.left:
             waters = self._waters()
-            if waters and waters[0][0] <= CLOSE_STEPS:
+            if waters and waters[0][0] <= (FAR_STEPS if drink <= FAR_LEVEL else CLOSE_STEPS):
                 return self._drink()
         if self.items["food"] <= CLOSE_LEVEL and margin(self.items, "food") < self.left:
             cows = self._cows()

@@ -26,7 +26,7 @@ __all__ = ["MOST_ACTIONS", "Draft", "Labour"]
 MOST_ACTIONS = 8
 MEET_TRIES = 5
 """Tries of a joint collect, so that a partner may still be turning."""
-SPARE_WAIT = 20
+SPARE_WAIT = 35
 """Steps beyond the expected meeting for which partners are waited for."""
 LEAST_WAIT, MOST_WAIT = 8, 80
 SLACK = 15

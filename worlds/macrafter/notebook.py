@@ -197,15 +197,13 @@ class Notebook:
     @cached_property
     def directives(self) -> list[tuple[int, Json]]:
         """Directives remembered, given or read, oldest first: (step, assignments)."""
-        found = []
-        for event in self.events:
-            message = event.get("message")
-            if message is not None and message["kind"] == "directive":
-                found.append((message["step"], message["body"]["assignments"]))
-        for message in self.heard("directive"):
-            if message["body"] is not None:
-                found.append((message["step"], message["body"]["assignments"]))
-        return found
+        remembered = (event.get("message") for event in self.events)
+        found = {
+            message["id"]: message
+            for message in (*remembered, *self.notes["messages"])
+            if message is not None and message["kind"] == "directive" and message["body"]
+        }
+        return [(found[id]["step"], found[id]["body"]["assignments"]) for id in sorted(found)]
 
     def given(self, agent: AgentId, before: int | None = None) -> tuple[int, Json]:
         """Step and part of the newest orders to `agent` that are remembered; (-1, None).

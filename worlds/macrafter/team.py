@@ -18,7 +18,7 @@ from worlds.api import AgentId, Cell
 from worlds.macrafter.chart import Chart
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.ground import UNKNOWN, neighbours
-from worlds.macrafter.jobs import Gift, Job, read_job
+from worlds.macrafter.jobs import NO_TASK_ID, Gift, Job, read_job
 from worlds.macrafter.nearest import gap, nearest_known
 from worlds.macrafter.needs import BOLD, MEETING_SPARE, SLEEPY, Margins, pressing
 from worlds.macrafter.notebook import TRUST_STEPS, Notebook, part_of
@@ -53,6 +53,8 @@ NEAR_MEETING, PASSING_MEETING, FAR_MEETING = 12, 5, 90
 missing; while iron ones are, and the task gives nothing for them; at most."""
 LEAST_RATE = 10
 """Points a step of the slowest arrival below which a task is left for exploring."""
+SILENT_STEPS = 150
+"""Steps without a word after which a mate is taken to be gone."""
 HUNGRY, HUNT_STEPS = 5, 35
 """Food at which an agent is told of cows, and how far away they may be."""
 SLEEP_STEPS = 11
@@ -63,9 +65,9 @@ UNITS_A_HAND = 3
 """Units of wood for which one more goes gathering."""
 AVOID_STEPS = 20
 """Steps for which a task is left alone after a try at it failed."""
-RECENT_STEPS = 12
-"""Steps for which somebody sent to a task is taken to be about to arrive."""
-MEET_FAILURES = ("timeout", "blocked", "too_few_participants", "no_path")
+RECENT_STEPS, SLOW_DETOUR = 12, 1.6
+"""Somebody sent to a task is waited for so many steps beyond so many times its distance."""
+MEET_FAILURES = ("timeout", "too_few_participants", "no_path")
 SIDE_JOB = 10
 """Steps beyond twice its own that must be left before a meeting for another in between."""
 KIT_STEPS = 12
@@ -124,9 +126,14 @@ class Team:
         for agent in range(self.book.agents):
             if agent == self.me:
                 found[agent] = Mate(agent, self.sight.cell, self.sight.inventory, self.book.step)
-            elif agent not in self.book.gone:
+            elif agent not in self.book.gone and not self._is_silent(agent):
                 found[agent] = self._mate(agent, seen.get(agent))
         return found
+
+    def _is_silent(self, agent: AgentId) -> bool:
+        """Whether a mate that used to speak has not done so for longer than a sleep."""
+        word = self.book.words.get(agent)
+        return word is not None and self.book.step - word.step > SILENT_STEPS
 
     def _mate(self, agent: AgentId, seen: Cell | None) -> Mate:
         word = self.book.words.get(agent)
@@ -272,18 +279,32 @@ class Team:
     @cached_property
     def _failed_at(self) -> dict[str, int]:
         """When a joint task last failed; later orders to another make up for it."""
-        found = {task: step for task, _, step in self.book.failures(AVOID_STEPS) if task != "none"}
+        found = {
+            task: step
+            for task, reason, step in self.book.failures(AVOID_STEPS)
+            if task != NO_TASK_ID and reason in MEET_FAILURES
+        }
         for agent, word in self.book.words.items():
-            step, part = self.book.given(agent, word.step)
+            _, part = self.book.given(agent, word.step)
             if part is not None and part["role"] == "meet" and word.last in MEET_FAILURES:
                 found[part["task"]] = max(word.step, found.get(part["task"], 0))
         for agent in self.mates:
-            step, part = self.book.given(agent)
-            if part is not None and step > found.get(part["task"], step) - RECENT_STEPS:
-                word = self.book.words.get(agent)
-                if agent != self.me and word is not None and word.step <= step:
-                    found.pop(part["task"], None)
+            task = self._on_the_way(agent)
+            if task is not None:
+                found.pop(task, None)
         return found
+
+    def _on_the_way(self, agent: AgentId) -> str | None:
+        """The joint task a mate was sent to and should still be walking to."""
+        step, part = self.book.given(agent)
+        word = self.book.words.get(agent)
+        if agent == self.me or part is None or part["role"] != "meet" or word is None:
+            return None
+        _, row, column = read_id(part["task"]) or ("", 0, -1)
+        if column < 0 or word.cell is None or word.step > step:
+            return None
+        lasts = SLOW_DETOUR * gap(word.cell, (row, column)) + RECENT_STEPS
+        return part["task"] if self.book.step - step <= lasts else None
 
     @cached_property
     def _sent(self) -> dict[str, tuple[frozenset[AgentId], int]]:

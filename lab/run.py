@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from cognitive.clients.recorded import stop_mark
 from cognitive.desk import Stop as LoopStop
-from cognitive.errors import RecordError
+from cognitive.errors import CooplabError, RecordError
 from cognitive.events import read_events
 from cognitive.loop import Ending, play
 from cognitive.protocols import Sink
@@ -76,6 +76,17 @@ class Company:
 def execute(
     config_json: str, folder: Path, orders: Orders | None = None, company: Company | None = None
 ) -> Outcome:
+    """As `perform`, where no event loop is running."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(perform(config_json, folder, orders, company))
+    raise CooplabError("an event loop is running here: await lab.run.perform(...) instead")
+
+
+async def perform(
+    config_json: str, folder: Path, orders: Orders | None = None, company: Company | None = None
+) -> Outcome:
     """Play the run of a canonical config into `folder`, record it and sum it up.
 
     Raises ConfigError and RecordError before anything is changed: the folder is in use, holds
@@ -86,7 +97,7 @@ def execute(
     folder.mkdir(parents=True, exist_ok=True)
     asked = () if orders.replies == "replay" else config["planner"]
     with records.RunLock(folder) as lock, local_model(asked):
-        return _Session(config, folder, orders, company, lock).play()
+        return await _Session(config, folder, orders, company, lock).play()
 
 
 class _Session:
@@ -137,7 +148,7 @@ class _Session:
         stored = records.read_json(self._folder / records.CONFIG)
         return bool(stored["budget"] != self._config["budget"])
 
-    def play(self) -> Outcome:
+    async def play(self) -> Outcome:
         """Play, close, sum up."""
         is_beside = bool(self._recorded)
         with records.Syncer(self._lock) as syncer:
@@ -145,7 +156,7 @@ class _Session:
             if not is_beside:
                 self._begin()
             chain = self._sinks(parts, syncer, is_beside)
-            ending = asyncio.run(self._run(parts, chain, syncer))
+            ending = await self._run(parts, chain, syncer)
             chain.close()
         if is_beside and not self._comparison.is_done:
             raise RecordError(

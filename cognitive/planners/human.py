@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import sys
 from collections.abc import Awaitable, Callable
+from stat import S_ISREG
 from time import perf_counter
 from typing import IO
 
@@ -16,6 +18,17 @@ from worlds.api import ArgSpec, Json, VerbSpec
 __all__ = ["HumanPlanner", "LineReader", "typed"]
 
 WALL = Latency("wall")
+JSON_HINT = "Type the JSON object in one line."
+_PLAN_HINT = "a plan, as `TASK: wait(2); move(up, steps=3)`, or the JSON object in one line."
+HINTS = {
+    "plan": f"Type {_PLAN_HINT}",
+    "interrupt": f"Type resume, {_PLAN_HINT}",
+    "repair_revision": f"Type keep, {_PLAN_HINT}",
+    "acknowledge": "Type accept, or the JSON object in one line.",
+    "statement": "Type a sentence, or the JSON object in one line.",
+    "repair_intention": "Type a sentence, or the JSON object in one line.",
+}
+"""What a person may type, by kind of question."""
 _CALL = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*")
 _TASK = re.compile(r"\s*([\w@,.-]+)\s*:\s*(?=\w)")
 _INTEGER = re.compile(r"[+-]?\d{1,9}")
@@ -49,7 +62,8 @@ class HumanPlanner:
             started = perf_counter()
             messages = self._prompts.messages(question)
             latest = messages if not question.tries else messages[-1:]
-            self._show("\n\n".join(message["content"] for message in latest))
+            shown = [message["content"] for message in latest]
+            self._show("\n\n".join([*shown, HINTS.get(question.ask.kind, JSON_HINT)]))
             line = await self._read()
             ms = round((perf_counter() - started) * 1000)
         if not line:
@@ -62,15 +76,18 @@ class HumanPlanner:
 
 
 class LineReader:
-    """Lines of a terminal or pipe, read without a thread; for the event loop it is used in."""
+    """Lines of a terminal, pipe or file, read without a thread; for one event loop."""
 
-    def __init__(self, stream: IO[str] = sys.stdin) -> None:
-        self._stream = stream
+    def __init__(self, stream: IO[str] | None = None) -> None:
+        """stream: standard input if not given."""
+        self._stream = sys.stdin if stream is None else stream
         self._reader: asyncio.StreamReader | None = None
 
     async def __call__(self) -> str:
         """The next line with its end, "" when there is none."""
         if self._reader is None:
+            if S_ISREG(os.fstat(self._stream.fileno()).st_mode):
+                return self._stream.readline()
             self._reader = asyncio.StreamReader()
             protocol = asyncio.StreamReaderProtocol(self._reader)
             loop = asyncio.get_running_loop()

@@ -75,7 +75,7 @@ def test_each_kind_shows_its_sections_and_no_others(kind):
             "sheet": None,
             "step": 1,
             "kind": "report",
-            "message": 0,
+            "message": 77,
         }
     }
     _, parts = built(

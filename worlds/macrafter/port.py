@@ -9,20 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from primitives.attempt_kernels import FROM_CREATURE
 from primitives.macrafter_kernels import sum_up
 from worlds.api import NO_ATTEMPT, AgentId, AttemptColumn, AttemptResult, Json, Stepped
 from worlds.errors import ConfigError
 from worlds.macrafter.config import MacrafterConfig, configure
 from worlds.macrafter.generate import check_seed, from_drawing, to_drawing
-from worlds.macrafter.reports import harms, object_codes, task_name, unmet
+from worlds.macrafter.reports import harms, object_codes, task_stem, unmet
 from worlds.macrafter.rules import BODY_COLUMNS, VIEW_LAYERS, MacrafterRules, Views
 from worlds.macrafter.state import (
     ACHIEVEMENTS,
+    ACTION,
     ACTIONS,
     ITEMS,
+    NOWHERE,
     OUTCOMES,
     REASONS,
+    ROW,
     MacrafterState,
+    creature_id,
 )
 from worlds.macrafter.table import load_table
 from worlds.parallel import Box
@@ -69,7 +74,7 @@ class MacrafterPort:
         self._lowered = tuple(self.table.lowered)
         self._facts = np.zeros(config.agents, np.int64)
         self._patterns: dict[int, dict[str, Json]] = {}
-        self._rows: dict[bytes, dict[str, Json]] = {}
+        self._rows: dict[bytes, tuple[dict[str, Json], str, bool]] = {}
 
     def play(self, state: MacrafterState, commands: NDArray[np.int32]) -> tuple[Stepped, Observed]:
         """Step a batch with `commands` [B, A, 1 or 4] int32, and look at it afterwards."""
@@ -112,7 +117,9 @@ class MacrafterPort:
             attempts = self._attempts(state)
             for info, row in zip(infos, state.agent_attempt[0].tolist(), strict=True):
                 if row != NO_ATTEMPT:
-                    info["attempt"] = attempts[row].copy()
+                    pattern, task = attempts[row]
+                    info["attempt"] = pattern.copy()
+                    info["attempt"]["task"] = task
         return infos if len(agents) == len(infos) else [infos[agent] for agent in agents]
 
     def _patterns_of(self, facts: list[int]) -> list[dict[str, Json]]:
@@ -139,31 +146,39 @@ class MacrafterPort:
             "lowered": self._lowered,
         }
 
-    def _attempts(self, state: MacrafterState) -> list[dict[str, Json]]:
-        """The attempt rows as a learner reads them; to be copied."""
+    def _attempts(self, state: MacrafterState) -> list[tuple[dict[str, Json], str]]:
+        """The attempt rows as a learner reads them, to be copied, and their tasks."""
         rows, known = state.attempts[0, : int(state.attempt_count[0])], self._rows
-        raw, size = rows.tobytes(), rows.itemsize * rows.shape[1]
-        keys = [raw[first : first + size] for first in range(0, len(raw), size)]
-        try:
-            return [known[key] for key in keys]
-        except KeyError:
-            if len(known) > MOST_PATTERNS:
-                known.clear()
-            cells = state.material.shape[1] * state.material.shape[2]
-            for key, row in zip(keys, rows.tolist(), strict=True):
-                if key not in known:
-                    known[key] = self._attempt(row, cells)
-        return [known[key] for key in keys]
+        raw, width = rows.tobytes(), rows.itemsize * rows.shape[1]
+        first, last = rows.itemsize * AttemptColumn.NEED, rows.itemsize * ROW
+        attempts = []
+        for number, cell in enumerate(rows[:, ROW:].tolist()):
+            start = number * width
+            key = raw[start + first : start + last]
+            if key not in known:
+                if len(known) >= MOST_PATTERNS:
+                    known.clear()
+                known[key] = self._attempt(rows[number].tolist())
+            pattern, stem, is_cell = known[key]
+            if not is_cell:
+                task = creature_id(stem, int(rows[number, 0]) - state.material[0].size)
+            else:
+                task = stem if cell[0] == NOWHERE else f"{stem}@{cell[0]},{cell[1]}"
+            attempts.append((pattern, task))
+        return attempts
 
-    def _attempt(self, row: list[int], cells: int) -> dict[str, Json]:
-        return {
-            "task": task_name(self.table, row, cells),
+    def _attempt(self, row: list[int]) -> tuple[dict[str, Json], str, bool]:
+        """What rows that differ in their task alone have in common: the facts, the name the
+        task's id begins with, and whether a cell follows."""
+        facts: dict[str, Json] = {
+            "task": "",
             **dict(zip(COUNTS, row[AttemptColumn.NEED :], strict=False)),
             "members": row[AttemptColumn.MEMBERS],
             "result": AttemptResult.NAMES[row[AttemptColumn.RESULT]],
             "reason": REASONS[row[AttemptColumn.REASON]],
             "unmet": unmet(row),
         }
+        return facts, task_stem(self.table, row), row[ACTION] != FROM_CREATURE
 
     def draw(self, drawing: str, seed: int) -> MacrafterState:
         """A drawn start state with the map size and agents of the config."""

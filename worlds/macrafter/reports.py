@@ -36,6 +36,7 @@ from worlds.macrafter.state import (
     ROW,
     THINGS,
     MacrafterState,
+    cell_id,
     creature_id,
 )
 from worlds.macrafter.table import Table
@@ -47,7 +48,7 @@ __all__ = [
     "legend",
     "object_codes",
     "report",
-    "task_name",
+    "task_stem",
     "unmet",
 ]
 
@@ -79,7 +80,7 @@ def attempt(state: MacrafterState, table: Table, row: int) -> Attempt:
     cells = state.material.shape[1] * state.material.shape[2]
     cell = None if line[ROW] == NO_CELL else [line[ROW], line[COLUMN]]
     return Attempt(
-        task=task_name(table, line, cells),
+        task=_task_name(table, line, cells),
         kind=thing,
         action=ATTEMPT_ACTIONS[line[ACTION]],
         need=line[AttemptColumn.NEED],
@@ -98,19 +99,21 @@ def attempt(state: MacrafterState, table: Table, row: int) -> Attempt:
     )
 
 
-def task_name(table: Table, line: list[int], cells: int) -> str:
+def task_stem(table: Table, line: list[int]) -> str:
+    """What the text id of a row's task begins with: source, creature, item made, object placed."""
+    thing = THINGS[line[ITEM]]
+    return table.sources[thing] if line[ACTION] == FROM_CELL else thing
+
+
+def _task_name(table: Table, line: list[int], cells: int) -> str:
     """Text id of a row's task: `coal@31,41`, `cow_12`, `wood_pickaxe@3,4`, `table`.
 
     line: columns of the row. cells: number of cells of the map.
     """
-    thing = THINGS[line[ITEM]]
+    stem = task_stem(table, line)
     if line[ACTION] == FROM_CREATURE:
-        return creature_id(thing, line[AttemptColumn.TASK] - cells)
-    if line[ROW] == NO_CELL:
-        return thing
-    if line[ACTION] == FROM_CELL:
-        thing = table.sources[thing]
-    return f"{thing}@{line[ROW]},{line[COLUMN]}"
+        return creature_id(stem, line[AttemptColumn.TASK] - cells)
+    return stem if line[ROW] == NO_CELL else cell_id(stem, (line[ROW], line[COLUMN]))
 
 
 def _members(state: MacrafterState, row: int) -> tuple[tuple[int, int], ...]:

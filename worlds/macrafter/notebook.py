@@ -216,6 +216,18 @@ class Notebook:
                 return step, part
         return -1, None
 
+    @cached_property
+    def part_at_commit(self) -> Json:
+        """The agent's part of the orders that stood when its live plan was committed, or None."""
+        part = found = None
+        for event in self.events:
+            message = event.get("message")
+            if message is not None and message["kind"] == "directive":
+                part = part_of(message["body"]["assignments"], self.agent) or part
+            elif event["kind"] == "plan_committed":
+                found = part
+        return found
+
     # --- own record ------------------------------------------------------------------------------
 
     def failures(self, steps: int) -> Iterator[tuple[str, str, int]]:

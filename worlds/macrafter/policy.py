@@ -13,7 +13,7 @@ from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.jobs import NO_TASK_ID, Job, as_assignment, is_change, read_job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
 from worlds.macrafter.nearest import gap
-from worlds.macrafter.notebook import Notebook, news, part_of
+from worlds.macrafter.notebook import Notebook, news
 from worlds.macrafter.sectors import seen_text
 from worlds.macrafter.sight import Sight, look, read_id
 from worlds.macrafter.skills import MacrafterSkills
@@ -116,21 +116,16 @@ class MacrafterPolicy:
         return news(seat.sight.cell, held, tuple(sheet["tasks"]), _cow_text(seat.sight), limit)
 
     def _interrupt(self, seat: Seat) -> Json:
-        """Replan iff the orders read give another job than those before."""
+        """Replan iff the orders give another job than those the live plan was made under."""
         resume = {"thought": "I go on.", "choice": "resume", "plan": None}
-        part = seat.book.assignment()
-        if not seat.book.heard("directive") or part is None or seat.sight.is_asleep:
+        part, before = seat.book.assignment(), seat.book.part_at_commit
+        if part is None or part == before or seat.sight.is_asleep:
             return resume
-        old, new = self._former_part(seat), read_job(part, seat.agent)
-        if old is not None and not is_change(read_job(old, seat.agent), new):
+        if before is not None and not is_change(
+            read_job(before, seat.agent), read_job(part, seat.agent)
+        ):
             return resume
         return {"thought": "I follow.", "choice": "replan", "plan": self._plan(seat)}
-
-    def _former_part(self, seat: Seat) -> Json:
-        """The part given by the orders before the newest ones."""
-        parts = (part_of(assignments, seat.agent) for _, assignments in seat.book.directives)
-        given = [part for part in parts if part is not None]
-        return given[-2] if len(given) > 1 else None
 
     # --- orders and talk -------------------------------------------------------------------------
 
@@ -159,8 +154,8 @@ class MacrafterPolicy:
         """Whether the leader's live plan serves what it would be told to do."""
         if seat.book.own_plan is None:
             return False
-        _, part = seat.book.given(seat.agent)
-        return part is None or not is_change(read_job(part, seat.agent), own)
+        before = seat.book.part_at_commit
+        return before is None or not is_change(read_job(before, seat.agent), own)
 
     def _acknowledge(self, seat: Seat) -> Json:
         seen = f"{seen_text(seat.sight.known)} {_cow_text(seat.sight)}".strip()

@@ -28,6 +28,8 @@ __all__ = ["MacrafterPolicy"]
 NOTE_CHARACTERS, TEXT_CHARACTERS = 300, 400
 BLOCKED_STEPS = 10
 """Steps after a blocked way for which ways are kept to exactly."""
+GIVE_WAY = 2
+"""Steps for which the larger id waits when two are in each other's way."""
 IDLE_STEPS = 3
 """Steps of a wait when there is nothing better to do."""
 
@@ -90,7 +92,16 @@ class MacrafterPolicy:
             draft = seat.labour.draft(self._own_job(seat, job))
         if draft is None or not draft.actions:
             draft = Draft(NO_TASK_ID, [{"verb": "wait", "steps": IDLE_STEPS}], "I wait.")
+        if self._gives_way(seat):
+            draft = draft._replace(actions=[{"verb": "wait", "steps": GIVE_WAY}, *draft.actions])
         return self._reply(seat, draft)
+
+    def _gives_way(self, seat: Seat) -> bool:
+        """Whether it was just blocked beside an agent with a smaller id, which then goes first."""
+        if not seat.book.has_failed("blocked", 2):
+            return False
+        others = seat.sight.others()
+        return any(a < seat.agent and gap(cell, seat.sight.cell) <= 2 for a, cell in others)
 
     def _care(self, seat: Seat, job: Job | None) -> Draft | None:
         care = Care(self.config, self.table, seat.sight, seat.chart, seat.labour, seat.book)

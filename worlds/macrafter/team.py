@@ -454,12 +454,12 @@ class Team:
                 for _, mate in crew
             ):
                 continue
-            taken: set[Cell] = set()
+            slots = self._slots(site, crew)
             by_step = self.book.step + ceil(latest) + MEET_PRICE
             for arrival, mate in crew:
                 slack[mate.agent] = 0 if mate.agent in slack else latest - arrival
-                slot = self._slot(site, mate, taken)
                 gifts = jobs[mate.agent].gifts if mate.agent in jobs else ()
+                slot = slots[mate.agent]
                 jobs[mate.agent] = Job("meet", site.id, slot, (), len(crew), by_step, gifts)
 
     def _send_ahead(self, jobs: dict[AgentId, Job]) -> None:
@@ -480,11 +480,11 @@ class Team:
     def _rally(self, jobs: dict[AgentId, Job], site: Site, crew: list[tuple[float, Mate]]) -> None:
         latest = max(arrival for arrival, _ in crew)
         by_step = self.book.step + ceil(latest) + MAKING_STEPS
-        taken: set[Cell] = set()
+        slots = self._slots(site, crew)
         for _, mate in crew:
             if mate.agent != self.me and not self._is_busy(jobs, mate.agent):
                 gifts = jobs[mate.agent].gifts if mate.agent in jobs else ()
-                slot = self._slot(site, mate, taken)
+                slot = slots[mate.agent]
                 jobs[mate.agent] = Job("meet", site.id, slot, (), len(crew), by_step, gifts)
 
     def _patience(self, site: Site, crew: int) -> float:
@@ -501,22 +501,36 @@ class Team:
     def _is_busy(self, jobs: dict[AgentId, Job], agent: AgentId) -> bool:
         return agent in jobs and jobs[agent].role != "free"
 
-    def _slot(self, site: Site, mate: Mate, taken: set[Cell]) -> Cell | None:
-        """The free cell beside the site that is nearest to the mate."""
-        room = [cell for cell in self.room(site) if cell not in taken]
+    def _slots(self, site: Site, crew: list[tuple[float, Mate]]) -> dict[AgentId, Cell | None]:
+        """A cell beside the site for each of the crew: where it stands, was sent, or is nearest."""
+        slots: dict[AgentId, Cell | None] = {}
+        for _, mate in crew:
+            kept = self._kept_slot(site, mate)
+            if kept is not None and kept not in slots.values():
+                slots[mate.agent] = kept
+        for _, mate in crew:
+            if mate.agent not in slots:
+                room = [cell for cell in self.room(site) if cell not in slots.values()]
+                slots[mate.agent] = self._nearest_slot(site, mate, room)
+        return slots
+
+    def _kept_slot(self, site: Site, mate: Mate) -> Cell | None:
+        """Where the mate stands beside the site already, or goes by orders that still hold."""
+        if mate.cell is not None and gap(mate.cell, site.cell) == 1:
+            return mate.cell
+        _, part = self.book.given(mate.agent)
+        if mate.agent in self.asked or part is None or part["task"] != site.id:
+            return None
+        return read_job(part, mate.agent).cell
+
+    def _nearest_slot(self, site: Site, mate: Mate, room: list[Cell]) -> Cell | None:
         if not room or mate.cell is None:
             return None
+        start = mate.cell
+        if mate.agent != self.me:
+            return min(room, key=lambda cell: (gap(start, cell), cell))
         prices = {cell: price for price, cell in self.chart.beside(site.cell)}
-        own = mate.agent == self.me
-        slot = min(
-            room,
-            key=lambda cell: (
-                prices.get(cell, UNREACHABLE) if own else gap(mate.cell or cell, cell),
-                cell,
-            ),
-        )
-        taken.add(slot)
-        return slot
+        return min(room, key=lambda cell: (prices.get(cell, UNREACHABLE), cell))
 
     def _assign_making(self, jobs: dict[AgentId, Job]) -> None:
         """Gifts of what the maker needs, what is still to be gathered, and the making itself."""

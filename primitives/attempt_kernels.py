@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives.actions import COMMON_COLUMNS
-from primitives.compile import in_place
+from primitives.compile import inner
 from primitives.creature_kernels import Chunks, Team
 from primitives.terrain_kernels import MATERIALS, wide
 
@@ -170,7 +170,7 @@ class Record(NamedTuple):
     reward: NDArray[np.float32]
 
 
-@in_place
+@inner
 def sort(items: NDArray[np.int64], count: int) -> None:
     """Sort the first `count` of `items` ascending, in place (Shell's method, gaps 3 k + 1)."""
     gap = 1
@@ -187,7 +187,7 @@ def sort(items: NDArray[np.int64], count: int) -> None:
         gap //= 3
 
 
-@in_place
+@inner
 def new_row(record: Record) -> int:
     """Take the next attempt row; its columns are 0."""
     index = wide(record.used[0])
@@ -195,21 +195,21 @@ def new_row(record: Record) -> int:
     return index
 
 
-@in_place
+@inner
 def settle(record: Record, agent: int, reason: int) -> None:
     """Write the outcome of an agent's action from a code of the column REASON."""
     record.outcome[agent] = DONE if reason in (SUCCESS, HIT) else FAILED
     record.reason[agent] = NONE if reason == SUCCESS else reason
 
 
-@in_place
+@inner
 def conclude(record: Record, agent: int, failure: int) -> None:
     """Write the outcome of an agent's action: done if `failure` is NONE."""
     record.outcome[agent] = DONE if failure == NONE else FAILED
     record.reason[agent] = failure
 
 
-@in_place
+@inner
 def win(
     achievements: NDArray[np.int32], doing: NDArray[np.int64], agent: int, achievement: int
 ) -> None:
@@ -220,7 +220,7 @@ def win(
             doing[agent, HAS_FIRST] = 1
 
 
-@in_place
+@inner
 def give(team: Team, cap: NDArray[np.int16], agent: int, item: int, amount: int) -> None:
     """Add to an agent's stock; what is above the cap is lost."""
     held = wide(team.inventory[agent, item])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import in_place, inlined
+from primitives.compile import inlined, inner
 from primitives.creature_kernels import (
     ANY,
     CHUNK,
@@ -57,7 +57,7 @@ def make_chunks(height: int, width: int, agents: int, slots: int) -> Chunks:
     )
 
 
-@in_place
+@inner
 def balance(
     land: Land,
     herd: Herd,
@@ -126,7 +126,7 @@ def _may_appear(land: Land, row: int, column: int, species: int, count: int, lig
     return ground >= wide(LEAST_GROUND[species])
 
 
-@in_place
+@inner
 def count_ground(land: Land, row: int, column: int, ground: int) -> int:
     """Cells of `ground` in a chunk."""
     count = 0

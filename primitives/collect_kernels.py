@@ -70,7 +70,6 @@ from primitives.attempt_kernels import (
     UNIT_SCORE,
     WAITING,
     MacrafterTable,
-    MacrafterWork,
     Record,
     give,
     new_row,
@@ -78,7 +77,7 @@ from primitives.attempt_kernels import (
     sort,
     win,
 )
-from primitives.compile import in_place, inlined
+from primitives.compile import inlined, inner
 from primitives.creature_kernels import (
     ARROW,
     FREE,
@@ -100,34 +99,38 @@ AGENT_MASK = (1 << AGENT_BITS) - 1
 BOTH = ACTING | CAPABLE
 
 
-@in_place
+@inner
 def collect(
     land: Land,
     herd: Herd,
     team: Team,
     record: Record,
-    work: MacrafterWork,
+    doing: NDArray[np.int64],
+    key: NDArray[np.int64],
     table: MacrafterTable,
     stream: NDArray[np.uint64],
     declared: NDArray[np.int32],
 ) -> None:
-    """Group the agents by target, in task order, and resolve each group; declared: [A] int32."""
+    """Group the agents by target, in task order, and resolve each group.
+
+    doing, key: of the buffers. declared: [A] int32.
+    """
     count = wide(0)
     for agent in range(len(declared)):
         if team.is_alive[agent]:
             task = wide(declared[agent])
-            task, slot = _join(land, herd, team, record, work.agent, table, agent, task)
+            task, slot = _join(land, herd, team, record, doing, table, agent, task)
             if task != NO_TASK:
-                work.agent[agent, SLOT] = slot
-                work.key[count] = task << AGENT_BITS | agent
+                doing[agent, SLOT] = slot
+                key[count] = task << AGENT_BITS | agent
                 count += 1
-    sort(work.key, count)
+    sort(key, count)
     first = wide(0)
     while first < count:
         end = first + 1
-        while end < count and work.key[end] >> AGENT_BITS == work.key[first] >> AGENT_BITS:
+        while end < count and key[end] >> AGENT_BITS == key[first] >> AGENT_BITS:
             end += 1
-        _resolve(land, herd, team, record, work, table, stream, first, end)
+        _resolve(land, herd, team, record, doing, key, table, stream, first, end)
         first = end
 
 
@@ -191,7 +194,7 @@ def faced_target(
     return NO_TASK, NO_SLOT
 
 
-@in_place
+@inner
 def is_source(table: MacrafterTable, ground: int) -> bool:
     """Whether something can be collected from a material."""
     if ground == GRASS and not table.settings[HAS_PLANTS]:
@@ -224,40 +227,41 @@ def _resolve(
     herd: Herd,
     team: Team,
     record: Record,
-    work: MacrafterWork,
+    doing: NDArray[np.int64],
+    key: NDArray[np.int64],
     table: MacrafterTable,
     stream: NDArray[np.uint64],
     first: int,
     end: int,
 ) -> None:
-    """Write the row of the members `work.key[first:end]`, then carry it out or fail."""
-    task, slot = work.key[first] >> AGENT_BITS, NO_SLOT
+    """Write the row of the members `key[first:end]`, then carry it out or fail."""
+    task, slot = key[first] >> AGENT_BITS, NO_SLOT
     if task < land.material.size:
         row, column = task // land.material.shape[1], task % land.material.shape[1]
         kind = wide(land.material[row, column])
     else:
-        slot = work.agent[work.key[first] & AGENT_MASK, SLOT]
+        slot = doing[key[first] & AGENT_MASK, SLOT]
         row, column = wide(herd.cell[slot, 0]), wide(herd.cell[slot, 1])
         kind = MATERIALS + wide(herd.kind[slot])
     index = new_row(record)
     line = record.attempts[index]
     _open_row(line, table.target[kind], task, kind, row, column)
     line[IN_PLACE] = _count_in_place(land, table.settings[REACH], row, column)
-    acting = _count_members(team, record, work.key, table, index, kind, first, end)
+    acting = _count_members(team, record, key, table, index, kind, first, end)
     if acting == 0 or line[PARTICIPATION] < line[NEED]:
-        _fall_short(record, work.key, line, acting, first, end)
+        _fall_short(record, key, line, acting, first, end)
         return
     if slot == NO_SLOT:
         _take_source(land, record, table, stream, line, kind)
     elif kind == MATERIALS + PLANT:
         _eat_plant(herd, line, slot)
     else:
-        _hit_creature(land, herd, team, record, work.key, line, slot, first, end)
-    _settle_acting(record, work.key, wide(line[REASON]), first, end)
+        _hit_creature(land, herd, team, record, key, line, slot, first, end)
+    _settle_acting(record, key, wide(line[REASON]), first, end)
     if line[REASON] == SUCCESS:
-        _reward(team, record, work, table, kind, first, end)
+        _reward(team, record, doing, key, table, kind, first, end)
         if slot == NO_SLOT:
-            _score(record, work.key, table, index, kind, first, end)
+            _score(record, key, table, index, kind, first, end)
 
 
 @inlined
@@ -342,7 +346,7 @@ def _fall_short(
     _settle_acting(record, key, wide(TOO_FEW_PARTICIPANTS), first, end)
 
 
-@in_place
+@inner
 def _settle_acting(
     record: Record, key: NDArray[np.int64], reason: int, first: int, end: int
 ) -> None:
@@ -420,7 +424,8 @@ def damage_of(team: Team, agent: int) -> int:
 def _reward(
     team: Team,
     record: Record,
-    work: MacrafterWork,
+    doing: NDArray[np.int64],
+    key: NDArray[np.int64],
     table: MacrafterTable,
     kind: int,
     first: int,
@@ -429,14 +434,14 @@ def _reward(
     """Give every capable acting member the full amount and the achievement."""
     target = table.target[kind]
     for i in range(first, end):
-        agent = work.key[i] & AGENT_MASK
+        agent = key[i] & AGENT_MASK
         if record.part[agent] & BOTH == BOTH:
             record.part[agent] |= CREDITED
             if target[GIVES] != NO_ITEM:
                 give(team, table.cap, agent, wide(target[GIVES]), wide(target[AMOUNT]))
             if target[RESETS] >= 0:
                 team.counters[agent, target[RESETS]] = 0
-            win(team.achievements, work.agent, agent, wide(target[ACHIEVEMENT]))
+            win(team.achievements, doing, agent, wide(target[ACHIEVEMENT]))
 
 
 @inlined

@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import in_place, inlined, kernel
+from primitives.compile import inlined, inner, kernel
 from primitives.grid import DIRECTIONS, DOWN, LEFT, RIGHT, UP, is_inside, opposite
 from primitives.rng import next_below, next_uniform
 from primitives.terrain_kernels import (
@@ -130,13 +130,13 @@ class Chunks(NamedTuple):
 # --- coming and going ----------------------------------------------------------------------------
 
 
-@in_place
+@inner
 def slots_in_use(herd: Herd) -> int:
     """A bound of the slots in use: new creatures take the lowest free one."""
     return min(wide(herd.next_serial[0]), len(herd.kind))
 
 
-@in_place
+@inner
 def free_slot(herd: Herd) -> int:
     """The lowest free slot, or NO_SLOT."""
     used = slots_in_use(herd)
@@ -146,7 +146,7 @@ def free_slot(herd: Herd) -> int:
     return used if used < len(herd.kind) else NO_SLOT
 
 
-@in_place
+@inner
 def put_creature(
     land: Land,
     herd: Herd,
@@ -170,14 +170,14 @@ def put_creature(
     land.occupant[row, column] = -(slot + 1)
 
 
-@in_place
+@inner
 def remove_creature(land: Land, herd: Herd, slot: int) -> None:
     """Take a creature off the map and free its slot."""
     land.occupant[herd.cell[slot, 0], herd.cell[slot, 1]] = FREE
     herd.kind[slot] = NO_CREATURE
 
 
-@in_place
+@inner
 def chance(stream: NDArray[np.uint64], p: float) -> bool:
     """Draw whether something of probability `p` happens; certain things draw nothing."""
     if p <= 0.0:
@@ -223,7 +223,7 @@ def scatter_creatures(
                     put_creature(land, herd, slot, kind, row, column, health[kind], born)
 
 
-@in_place
+@inner
 def _mark_disc(near: NDArray[np.uint8], cell: NDArray[np.int16], radius: int, bit: int) -> None:
     """Set `bit` on the cells of `near` [H, W] within `radius` of a cell, as the crow flies."""
     height, width = near.shape
@@ -235,7 +235,7 @@ def _mark_disc(near: NDArray[np.uint8], cell: NDArray[np.int16], radius: int, bi
                     near[row, column] |= bit
 
 
-@in_place
+@inner
 def _start_rule(
     stream: NDArray[np.uint64],
     is_on: NDArray[np.bool_],
@@ -258,7 +258,7 @@ def _start_rule(
 # --- the nearest agent ---------------------------------------------------------------------------
 
 
-@in_place
+@inner
 def link_agents(team: Team, chunks: Chunks) -> None:
     """List the live agents by chunk."""
     for agent in range(len(team.is_alive) - 1, -1, -1):
@@ -268,7 +268,7 @@ def link_agents(team: Team, chunks: Chunks) -> None:
             chunks.agent[row, column] = agent
 
 
-@in_place
+@inner
 def unlink_agents(team: Team, chunks: Chunks) -> None:
     """Empty the lists of `link_agents`; nobody has moved since."""
     for agent in range(len(team.is_alive)):
@@ -277,7 +277,7 @@ def unlink_agents(team: Team, chunks: Chunks) -> None:
             chunks.agent[row, column] = NO_AGENT
 
 
-@in_place
+@inner
 def nearest_agent(
     cell: NDArray[np.int16], chunks: Chunks, row: int, column: int, limit: int, is_any: bool
 ) -> tuple[int, int]:
@@ -314,7 +314,7 @@ def nearest_agent(
 # --- moves ---------------------------------------------------------------------------------------
 
 
-@in_place
+@inner
 def move_creatures(
     land: Land,
     herd: Herd,
@@ -354,7 +354,7 @@ def move_creatures(
             _grow_plant(land, herd, slot)
 
 
-@in_place
+@inner
 def walk(land: Land, herd: Herd, slot: int, direction: int) -> bool:
     """Move a creature by one cell if that cell is free and walkable; whether it moved."""
     if direction == NO_DIRECTION:
@@ -468,7 +468,7 @@ def _shoot(land: Land, herd: Herd, step: int, slot: int, direction: int) -> None
         herd.facing[arrow] = direction
 
 
-@in_place
+@inner
 def _is_open(land: Land, row: int, column: int) -> bool:
     """Whether an arrow can fly over the ground of a cell."""
     if not is_on_map(land, row, column):

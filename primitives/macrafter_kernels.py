@@ -23,6 +23,7 @@ from primitives.attempt_kernels import (
     DRINK,
     ENERGY,
     FOOD,
+    FULL_HEALTH,
     GROUND,
     HAS_BALANCE,
     HAS_FIRST,
@@ -59,11 +60,12 @@ from primitives.attempt_kernels import (
 )
 from primitives.balance_kernels import SPECIES, balance, make_chunks
 from primitives.collect_kernels import collect
-from primitives.compile import in_place, inlined, kernel
+from primitives.compile import in_place, inlined, inner, kernel
 from primitives.creature_kernels import (
     FREE,
     HARM_LAVA,
     HARM_NEEDS,
+    PLANT,
     Herd,
     Team,
     link_agents,
@@ -73,7 +75,7 @@ from primitives.creature_kernels import (
 from primitives.grid import DIRECTIONS, DOWN, LEFT, RIGHT, UP
 from primitives.macrafter_batch import DAY, MacrafterState, state_at, table_at, work_at
 from primitives.recipe_kernels import craft, place
-from primitives.terrain_kernels import IS_WALKABLE, LAVA, Land, is_on_map, wide
+from primitives.terrain_kernels import IS_WALKABLE, LAVA, MATERIALS, Land, is_on_map, wide
 
 WAKE_UP = 21
 """The achievement of a full sleep."""
@@ -135,11 +137,11 @@ def step_at(
     state = state_at(at)
     fault = step_many(state, work_at(at), table_at(at), actions, declared, arguments, rewards)
     if fault == LEGAL and view.shape[1] > 0:
-        look_many(state, 0, view, inventory, body)
+        look_many(state, wide(0), view, inventory, body)
     return fault
 
 
-@inlined
+@inner
 def step_many(
     state: MacrafterState,
     work: MacrafterWork,
@@ -166,7 +168,7 @@ def step_many(
     return LEGAL
 
 
-@in_place
+@inner
 def all_dead(is_alive: NDArray[np.bool_]) -> bool:
     """Whether nobody is alive; is_alive: [A] bool."""
     living = 0
@@ -175,7 +177,7 @@ def all_dead(is_alive: NDArray[np.bool_]) -> bool:
     return living == 0
 
 
-@in_place
+@inner
 def first_fault(
     is_alive: NDArray[np.bool_],
     is_truncated: NDArray[np.bool_],
@@ -202,7 +204,7 @@ def first_fault(
     return verdict
 
 
-@in_place
+@inner
 def is_gift(gift: NDArray[np.int32], agents: int, cap: int) -> bool:
     """Whether the arguments [ARGUMENTS] of a share are in range, or none are given at all."""
     recipient, item, quantity = wide(gift[RECIPIENT]), wide(gift[GIFT]), wide(gift[QUANTITY])
@@ -255,28 +257,30 @@ def step_one(
         state.score[w : w + 1],
         rewards,
     )
+    doing, radius = work.agent, table.settings[SHARE_RADIUS]
     state.step[w] += 1
     step = wide(state.step[w])
     state.light[w] = table.light[step % DAY]
-    begin(team, record, work.agent, actions)
-    wake(team, work.agent)
-    collect(land, herd, team, record, work, table, state.stream[w], declared)
-    craft(land, team, record, work, table)
-    place(land, herd, team, record, work, table, step)
-    share(team, record, work.agent, table, arguments, state.share_amount[w])
-    move(land, team, record, work.agent)
-    sleep(team, record, work.agent)
-    needs(team, table, state.last_health[w])
+    begin(team, record, doing, actions)
+    wake(team, doing)
+    collect(land, herd, team, record, doing, work.key, table, state.stream[w], declared)
+    craft(land, team, record, doing, work.key, table.recipe, table.cap)
+    plant_health = wide(table.target[MATERIALS + PLANT, FULL_HEALTH])
+    place(land, herd, team, record, doing, work.key, table.recipe, plant_health, step)
+    share(team, record, doing, table.cap, radius, arguments, state.share_amount[w])
+    move(land, team, record, doing)
+    sleep(team, record, doing)
+    needs(team, table.cap, table.settings[HAS_VITALS], state.last_health[w])
     link_agents(team, work.chunks)
-    radius = table.settings[ACTIVE_RADIUS]
-    move_creatures(land, herd, team, work.chunks, state.stream[w], step, radius)
+    reach = table.settings[ACTIVE_RADIUS]
+    move_creatures(land, herd, team, work.chunks, state.stream[w], step, reach)
     if table.settings[HAS_BALANCE] and step % BALANCE_PERIOD == 0:
         is_on = table.settings[BALANCED : BALANCED + SPECIES]
         health = table.settings[BALANCED_HEALTH : BALANCED_HEALTH + SPECIES]
         light = state.light[w]
         balance(land, herd, team, work.chunks, state.stream[w], step, light, is_on, health)
     unlink_agents(team, work.chunks)
-    has_living = end(land, team, record, work.agent, table.settings, state.is_terminated[w])
+    has_living = end(land, team, record, doing, table.settings, state.is_terminated[w])
     state.is_truncated[w] = has_living and step >= table.settings[MAX_STEPS]
     see(land.material, team, table.settings, state.known[w])
 
@@ -284,7 +288,7 @@ def step_one(
 # --- begin, wake ---------------------------------------------------------------------------------
 
 
-@in_place
+@inner
 def begin(team: Team, record: Record, doing: NDArray[np.int64], actions: NDArray[np.int32]) -> None:
     """Clear the records of the last step; doing: work.agent."""
     for row in range(record.used[0]):
@@ -302,7 +306,7 @@ def begin(team: Team, record: Record, doing: NDArray[np.int64], actions: NDArray
         doing[agent, HAS_FIRST] = 0
 
 
-@in_place
+@inner
 def wake(team: Team, doing: NDArray[np.int64]) -> None:
     """Let tired sleepers sleep on whatever was sent, and wake the others."""
     for agent in range(len(team.is_asleep)):
@@ -317,12 +321,13 @@ def wake(team: Team, doing: NDArray[np.int64]) -> None:
 # --- share, move, sleep --------------------------------------------------------------------------
 
 
-@in_place
+@inner
 def share(
     team: Team,
     record: Record,
     doing: NDArray[np.int64],
-    table: MacrafterTable,
+    cap: NDArray[np.int16],
+    radius: int,
     arguments: NDArray[np.int32],
     given: NDArray[np.int16],
 ) -> None:
@@ -337,14 +342,19 @@ def share(
     for agent in range(len(given)):
         if doing[agent, ACT] == SHARE:
             stock = wide(given[agent])
-            failure, amount = _hand_over(team, table, agent, arguments[agent], stock)
+            failure, amount = _hand_over(team, cap, radius, agent, arguments[agent], stock)
             given[agent] = amount
             conclude(record, agent, failure)
 
 
 @inlined
 def _hand_over(
-    team: Team, table: MacrafterTable, agent: int, gift: NDArray[np.int32], stock: int
+    team: Team,
+    cap: NDArray[np.int16],
+    radius: int,
+    agent: int,
+    gift: NDArray[np.int32],
+    stock: int,
 ) -> tuple[int, int]:
     """Give part of `stock`; returns why not, or NONE, and the units given."""
     recipient, item = wide(gift[RECIPIENT]), wide(gift[GIFT])
@@ -354,13 +364,13 @@ def _hand_over(
         return NO_SUCH_RECIPIENT, 0
     if item < VITALS:
         return NOT_SHAREABLE, 0
-    here, there, radius = team.cell[agent], team.cell[recipient], table.settings[SHARE_RADIUS]
+    here, there = team.cell[agent], team.cell[recipient]
     if radius != ANYWHERE and abs(here[0] - there[0]) + abs(here[1] - there[1]) > radius:
         return TOO_FAR, 0
     offer = min(wide(gift[QUANTITY]), stock)
     if offer <= 0:
         return NOTHING_TO_GIVE, 0
-    room = wide(table.cap[item]) - wide(team.inventory[recipient, item])
+    room = wide(cap[item]) - wide(team.inventory[recipient, item])
     if room <= 0:
         return RECIPIENT_FULL, 0
     amount = min(offer, room)
@@ -369,7 +379,7 @@ def _hand_over(
     return NONE, amount
 
 
-@in_place
+@inner
 def move(land: Land, team: Team, record: Record, doing: NDArray[np.int64]) -> None:
     """Turn and step, one agent after another; lava kills."""
     for agent in range(len(team.is_alive)):
@@ -407,7 +417,7 @@ def _step_onto(land: Land, team: Team, agent: int, row: int, column: int) -> Non
         team.harm[agent] |= HARM_LAVA
 
 
-@in_place
+@inner
 def sleep(team: Team, record: Record, doing: NDArray[np.int64]) -> None:
     """Let whoever is tired fall asleep, or sleep on."""
     for agent in range(len(team.is_asleep)):
@@ -420,8 +430,10 @@ def sleep(team: Team, record: Record, doing: NDArray[np.int64]) -> None:
 # --- needs ---------------------------------------------------------------------------------------
 
 
-@in_place
-def needs(team: Team, table: MacrafterTable, last_health: NDArray[np.int16]) -> None:
+@inner
+def needs(
+    team: Team, cap: NDArray[np.int16], has_vitals: int, last_health: NDArray[np.int16]
+) -> None:
     """Run hunger, thirst, fatigue and recovery of everybody with health; pain wakes.
 
     last_health: [A] int16, health after this stage, overwritten.
@@ -429,13 +441,13 @@ def needs(team: Team, table: MacrafterTable, last_health: NDArray[np.int16]) -> 
     for agent in range(len(last_health)):
         items = team.inventory[agent]
         if team.is_alive[agent] and items[HEALTH] > 0:
-            if table.settings[HAS_VITALS]:
+            if has_vitals:
                 before = items[HEALTH]
                 _age(items, team.counters[agent], team.is_asleep[agent])
                 if items[HEALTH] < before:
                     team.harm[agent] |= HARM_NEEDS
             for item in range(ITEMS):
-                items[item] = min(max(items[item], 0), table.cap[item])
+                items[item] = min(max(items[item], 0), cap[item])
             if items[HEALTH] < last_health[agent]:
                 team.is_asleep[agent] = False
             last_health[agent] = items[HEALTH]
@@ -475,7 +487,7 @@ def _age(items: NDArray[np.int16], counters: NDArray[np.int16], is_asleep: bool)
 # --- end, see ------------------------------------------------------------------------------------
 
 
-@in_place
+@inner
 def end(
     land: Land,
     team: Team,
@@ -548,7 +560,7 @@ def look_at(
     look_many(state_at(at), first, view, inventory, body)
 
 
-@inlined
+@inner
 def look_many(
     state: MacrafterState,
     first: int,

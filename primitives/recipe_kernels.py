@@ -34,7 +34,6 @@ from primitives.attempt_kernels import (
     AGENTS,
     COLUMN,
     CRAFT,
-    FULL_HEALTH,
     ITEM,
     ITEMS,
     LAST_STATION,
@@ -61,8 +60,6 @@ from primitives.attempt_kernels import (
     VITALS,
     WINS,
     WRONG_GROUND,
-    MacrafterTable,
-    MacrafterWork,
     Record,
     give,
     new_row,
@@ -70,7 +67,7 @@ from primitives.attempt_kernels import (
     sort,
     win,
 )
-from primitives.compile import in_place, inlined
+from primitives.compile import inlined, inner
 from primitives.creature_kernels import (
     FREE,
     NO_SLOT,
@@ -81,40 +78,46 @@ from primitives.creature_kernels import (
     put_creature,
 )
 from primitives.grid import DIRECTIONS, opposite
-from primitives.terrain_kernels import MATERIALS, Land, is_on_map, wide
+from primitives.terrain_kernels import Land, is_on_map, wide
 
 # --- craft ---------------------------------------------------------------------------------------
 
 
-@in_place
+@inner
 def craft(
-    land: Land, team: Team, record: Record, work: MacrafterWork, table: MacrafterTable
+    land: Land,
+    team: Team,
+    record: Record,
+    doing: NDArray[np.int64],
+    key: NDArray[np.int64],
+    recipes: NDArray[np.int32],
+    cap: NDArray[np.int16],
 ) -> None:
-    """Make items near stations."""
+    """Make items near stations; doing, key: of the buffers, recipes, cap: of the table."""
     width = land.material.shape[1]
     for agent in range(len(team.is_alive)):
-        act = work.agent[agent, ACT]
+        act = doing[agent, ACT]
         if MAKE <= act < SHARE and record.row[agent] == NO_ATTEMPT:
-            recipe = table.recipe[act - PLACE]
+            recipe = recipes[act - PLACE]
             row, column = wide(team.cell[agent, 0]), wide(team.cell[agent, 1])
             station = find_station(land.material, recipe, row, column)
-            work.key[0], count = agent, 1
+            key[0], count = agent, 1
             if recipe[AGENTS] > 1 and station != NO_CELL:
-                count = _gather_at_station(land, record.row, work, recipe, act, station)
+                count = _gather_at_station(land, record.row, doing, key, recipe, act, station)
             failure = NO_STATION if station == NO_CELL else NONE
-            is_covered = covers(team.inventory, work.key, recipe, count)
+            is_covered = covers(team.inventory, key, recipe, count)
             failure = _judge(failure, count, wide(recipe[AGENTS]), is_covered)
             index = new_row(record)
             line = record.attempts[index]
             _write_row(line, recipe, wide(CRAFT), station, width, count, is_covered, failure)
-            _settle_group(record, work.key, index, count)
+            _settle_group(record, key, index, count)
             if failure == NONE:
-                _pay(team, work, recipe, count)
+                _pay(team, doing, key, recipe, count)
                 for i in range(count):
-                    give(team, table.cap, work.key[i], wide(recipe[THING]), wide(1))
+                    give(team, cap, key[i], wide(recipe[THING]), wide(1))
 
 
-@in_place
+@inner
 def find_station(
     material: NDArray[np.uint8], recipe: NDArray[np.int32], row: int, column: int
 ) -> int:
@@ -136,12 +139,13 @@ def find_station(
 def _gather_at_station(
     land: Land,
     row_of: NDArray[np.int16],
-    work: MacrafterWork,
+    doing: NDArray[np.int64],
+    key: NDArray[np.int64],
     recipe: NDArray[np.int32],
     act: int,
     station: int,
 ) -> int:
-    """List in `work.key`, by id, who does `act` at a station and is in no group; their number.
+    """List in `key`, by id, who does `act` at a station and is in no group; their number.
 
     row_of: [A] int16, the attempt row of each agent.
     """
@@ -151,54 +155,55 @@ def _gather_at_station(
     for r in range(max(0, row - 1), min(height, row + 2)):
         for c in range(max(0, column - 1), min(width, column + 2)):
             agent = wide(land.occupant[r, c]) - 1
-            if agent >= 0 and work.agent[agent, ACT] == act and row_of[agent] == NO_ATTEMPT:
+            if agent >= 0 and doing[agent, ACT] == act and row_of[agent] == NO_ATTEMPT:
                 if find_station(land.material, recipe, r, c) == station:
-                    work.key[count] = agent
+                    key[count] = agent
                     count += 1
-    sort(work.key, count)
+    sort(key, count)
     return count
 
 
 # --- place ---------------------------------------------------------------------------------------
 
 
-@in_place
+@inner
 def place(
     land: Land,
     herd: Herd,
     team: Team,
     record: Record,
-    work: MacrafterWork,
-    table: MacrafterTable,
+    doing: NDArray[np.int64],
+    key: NDArray[np.int64],
+    recipes: NDArray[np.int32],
+    plant_health: int,
     step: int,
 ) -> None:
-    """Put objects on faced cells, as they are after earlier groups."""
+    """Put objects on faced cells, as they are after earlier groups; arrays as in `craft`."""
     width = land.material.shape[1]
     for agent in range(len(team.is_alive)):
-        act = work.agent[agent, ACT]
+        act = doing[agent, ACT]
         if PLACE <= act < MAKE and record.row[agent] == NO_ATTEMPT:
-            recipe = table.recipe[act - PLACE]
+            recipe = recipes[act - PLACE]
             row = team.cell[agent, 0] + DIRECTIONS[team.facing[agent], 0]
             column = team.cell[agent, 1] + DIRECTIONS[team.facing[agent], 1]
-            work.key[0], count, cell = agent, 1, NO_CELL
+            key[0], count, cell = agent, 1, NO_CELL
             failure = OUT_OF_BOUNDS
             if is_on_map(land, row, column):
                 cell = row * width + column
                 failure = _obstacle(land, recipe, row, column)
                 if recipe[AGENTS] > 1:
-                    count = _gather_at_cell(land, team.facing, work, act, row, column)
-            is_covered = covers(team.inventory, work.key, recipe, count)
+                    count = _gather_at_cell(land, team.facing, doing, key, act, row, column)
+            is_covered = covers(team.inventory, key, recipe, count)
             failure = _judge(failure, count, wide(recipe[AGENTS]), is_covered)
             if failure == NONE and recipe[PUTS] == PUTS_PLANT and free_slot(herd) == NO_SLOT:
                 failure = NO_ROOM
             index = new_row(record)
             line = record.attempts[index]
             _write_row(line, recipe, wide(PUT), cell, width, count, is_covered, failure)
-            _settle_group(record, work.key, index, count)
+            _settle_group(record, key, index, count)
             if failure == NONE:
-                _pay(team, work, recipe, count)
-                health = wide(table.target[MATERIALS + PLANT, FULL_HEALTH])
-                _put(land, herd, wide(recipe[PUTS]), row, column, health, step)
+                _pay(team, doing, key, recipe, count)
+                _put(land, herd, wide(recipe[PUTS]), row, column, plant_health, step)
 
 
 @inlined
@@ -215,22 +220,23 @@ def _obstacle(land: Land, recipe: NDArray[np.int32], row: int, column: int) -> i
 def _gather_at_cell(
     land: Land,
     facing: NDArray[np.uint8],
-    work: MacrafterWork,
+    doing: NDArray[np.int64],
+    key: NDArray[np.int64],
     act: int,
     row: int,
     column: int,
 ) -> int:
-    """List in `work.key`, by id, who does `act` facing a cell; returns their number."""
+    """List in `key`, by id, who does `act` facing a cell; returns their number."""
     count = wide(0)
     for direction in range(4):
         r, c = row + DIRECTIONS[direction, 0], column + DIRECTIONS[direction, 1]
         if is_on_map(land, r, c):
             agent = wide(land.occupant[r, c]) - 1
-            if agent >= 0 and work.agent[agent, ACT] == act:
+            if agent >= 0 and doing[agent, ACT] == act:
                 if facing[agent] == opposite(direction):
-                    work.key[count] = agent
+                    key[count] = agent
                     count += 1
-    sort(work.key, count)
+    sort(key, count)
     return count
 
 
@@ -256,7 +262,7 @@ def _judge(failure: int, count: int, need: int, is_covered: bool) -> int:
     return failure
 
 
-@in_place
+@inner
 def covers(
     inventory: NDArray[np.int16], key: NDArray[np.int64], recipe: NDArray[np.int32], count: int
 ) -> bool:
@@ -324,13 +330,19 @@ def _settle_group(record: Record, key: NDArray[np.int64], index: int, count: int
 
 
 @inlined
-def _pay(team: Team, work: MacrafterWork, recipe: NDArray[np.int32], count: int) -> None:
-    """Take one cost from the members `work.key[:count]` in id order; all of them win."""
+def _pay(
+    team: Team,
+    doing: NDArray[np.int64],
+    key: NDArray[np.int64],
+    recipe: NDArray[np.int32],
+    count: int,
+) -> None:
+    """Take one cost from the members `key[:count]` in id order; all of them win."""
     for item in range(VITALS, ITEMS):
         due = wide(recipe[USES + item])
         for i in range(count):
-            paid = min(due, wide(team.inventory[work.key[i], item]))
-            team.inventory[work.key[i], item] -= paid
+            paid = min(due, wide(team.inventory[key[i], item]))
+            team.inventory[key[i], item] -= paid
             due -= paid
     for i in range(count):
-        win(team.achievements, work.agent, work.key[i], wide(recipe[WINS]))
+        win(team.achievements, doing, key[i], wide(recipe[WINS]))

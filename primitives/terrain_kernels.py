@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import in_place, kernel, modular
+from primitives.compile import in_place, inner, kernel, modular
 from primitives.grid import DIRECTIONS, is_inside
 from primitives.rng import next_below, next_uniform
 
@@ -46,7 +46,7 @@ class Land(NamedTuple):
     occupant: NDArray[np.int32]
 
 
-@in_place
+@inner
 def is_on_map(land: Land, row: int, column: int) -> bool:
     """Whether the map has the cell."""
     return is_inside(row, column, land.material.shape[0], land.material.shape[1])
@@ -140,7 +140,7 @@ def noise(perm: NDArray[np.int64], x: float, y: float, z: float) -> float:
     return total / SCALE
 
 
-@in_place
+@inner
 def _slope(g: int, e0: float, e1: float, e2: float, shift: float) -> float:
     """Gradient `g` times the way from its lattice point, whose skewed coordinates are e."""
     x: float = _GRADIENT[g, 0] * (e0 + shift)
@@ -149,7 +149,7 @@ def _slope(g: int, e0: float, e1: float, e2: float, shift: float) -> float:
     return x + y + z
 
 
-@in_place
+@inner
 def layer(perm: NDArray[np.int64], row: int, column: int, depth: float, size: float) -> float:
     """Noise of the layer at `depth`, with features about `size` cells wide."""
     return noise(perm, column / size, row / size, depth)
@@ -211,7 +211,7 @@ def fill_terrain(
             material[row, column] = found
 
 
-@in_place
+@inner
 def start_value(
     perm: NDArray[np.int64], row: int, column: int, middle_row: int, middle_column: int
 ) -> float:
@@ -221,7 +221,7 @@ def start_value(
     return 1.0 / (1.0 + math.exp(-(START_RADIUS - math.sqrt(down * down + right * right) + rough)))
 
 
-@in_place
+@inner
 def water_value(perm: NDArray[np.int64], row: int, column: int, start: float) -> float:
     """How wet the cell is."""
     broad = layer(perm, row, column, WATER_LAYER[0], WATER_LAYER[1])
@@ -229,7 +229,7 @@ def water_value(perm: NDArray[np.int64], row: int, column: int, start: float) ->
     return broad + WATER_DETAIL_WEIGHT * detail + WATER_BASE - WATER_START_WEIGHT * start
 
 
-@in_place
+@inner
 def mountain_value(
     perm: NDArray[np.int64], row: int, column: int, start: float, water: float
 ) -> float:
@@ -240,7 +240,7 @@ def mountain_value(
     return height - MOUNTAIN_START_WEIGHT * start - MOUNTAIN_WATER_WEIGHT * water
 
 
-@in_place
+@inner
 def rock(
     perm: NDArray[np.int64], stream: NDArray[np.uint64], row: int, column: int, mountain: float
 ) -> tuple[int, bool]:
@@ -255,7 +255,7 @@ def rock(
     return ore(perm, stream, row, column, mountain), False
 
 
-@in_place
+@inner
 def ore(
     perm: NDArray[np.int64], stream: NDArray[np.uint64], row: int, column: int, mountain: float
 ) -> int:
@@ -274,7 +274,7 @@ def ore(
     return STONE
 
 
-@in_place
+@inner
 def lowland(
     perm: NDArray[np.int64], stream: NDArray[np.uint64], row: int, column: int, water: float
 ) -> int:
@@ -326,7 +326,7 @@ def mark_region(
             region[row, column] = label[row, column] == chosen
 
 
-@in_place
+@inner
 def flood(
     material: NDArray[np.uint8],
     is_passable: NDArray[np.bool_],
@@ -389,7 +389,7 @@ def start_scattered(
     return True
 
 
-@in_place
+@inner
 def take(taken: NDArray[np.int64], count: int, number: int) -> int:
     """The number-th index not among the first `count` of `taken` (ascending), and add it there."""
     place = 0
@@ -427,7 +427,7 @@ def count_usable(
                 usable[found] += stand_cells(region, row, column, reach) >= need[found]
 
 
-@in_place
+@inner
 def stand_cells(region: NDArray[np.bool_], row: int, column: int, reach: int) -> int:
     """Cells of `region` from which a team could act on a cell: unbroken lines of them up to it."""
     height, width = region.shape

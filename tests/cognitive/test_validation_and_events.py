@@ -226,7 +226,10 @@ def test_an_unfinished_last_line_is_left_out_with_a_warning(tmp_path):
     ("damage", "words"),
     [
         (lambda d: d.replace(b'"n":1', b'"n":7'), "line 2: event number 7 where 1 belongs"),
-        (lambda d: d.replace(b'"v":1,"n":2', b'"v":9,"n":2'), "line 3: events schema 9; this version reads 1"),
+        (
+            lambda d: d.replace(b'"v":1,"n":2', b'"v":9,"n":2'),
+            "line 3: events schema 9; this version reads 1",
+        ),
         (lambda d: b"[1]\n" + d, "line 1: no event"),
         (lambda d: d.replace(b'"e":"gone","step":1', b'"e":"gone",step:1'), "line 2: no JSON"),
     ],

@@ -9,7 +9,7 @@ from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.jobs import NO_TASK_ID, Job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
 from worlds.macrafter.nearest import nearest_known
-from worlds.macrafter.needs import BOLD, CAREFUL, MEETING_SPARE, margin, pressing
+from worlds.macrafter.needs import MEETING_SPARE, margin, margins_of, pressing
 from worlds.macrafter.notebook import Notebook
 from worlds.macrafter.sight import Sight
 from worlds.macrafter.state import VITAL_CAP
@@ -24,13 +24,6 @@ FAR_STEPS, FAR_LEVEL = 20, 4
 HUNT_PRICE = 50
 """Price of the way up to which a cow is sought where it was seen."""
 MOST_WATERS = 4
-PRIZE = "diamond"
-"""What is to be reached before an agent rests."""
-
-
-def is_bold(config: MacrafterConfig, sight: Sight) -> bool:
-    """Whether something is still to be reached, and nothing but hunger threatens."""
-    return not (config.zombies or config.skeletons or sight.inventory[PRIZE])
 
 
 class Care:
@@ -48,7 +41,7 @@ class Care:
         self.config, self.table, self.sight = config, table, sight
         self.chart, self.labour, self.book = chart, labour, book
         self.items = sight.inventory
-        self.margins = BOLD if is_bold(config, sight) else CAREFUL
+        self.margins = margins_of(config, sight)
         self.left = config.max_steps - int(sight.state.step[0])
         self._ways = {"drink": self._drink, "food": self._eat, "energy": self._sleep}
 

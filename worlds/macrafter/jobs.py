@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from worlds.api import AgentId, Cell, Json
@@ -19,6 +19,8 @@ _ITEM = re.compile(r"(?:gather|make) ([a-z_]+) (\d+)")
 _FOR = re.compile(r"for agent_(\d+)")
 _PLACE = re.compile(r"towards \((\d+),(\d+)\)")
 _CREW = re.compile(r"with (\d+) agents")
+_OTHERS = re.compile(r"others at ((?:\(\d+,\d+\) ?)+)")
+_CELL = re.compile(r"\((\d+),(\d+)\)")
 _SOUGHT = re.compile(r"seeking ([a-z ]+)")
 
 
@@ -33,9 +35,10 @@ class Gift(NamedTuple):
 class Job(NamedTuple):
     """What to do: gifts first, then the role.
 
-    meet: be one of `crew` at `task`, from `cell` if one is given. make: items for the team, by
-    `items`. gather: hold `items`, then give them to `client`. explore: seek what `items` name,
-    towards `cell`. equip: make the next tool for oneself, else explore. free: anything.
+    meet: be one of `crew` at `task`, from `cell` if one is given, not from those of `others`.
+    make: items for the team, by `items`. gather: hold `items`, then give them to `client`.
+    explore: seek what `items` name, towards `cell`. equip: make the next tool for oneself, else
+    explore. free: anything.
     """
 
     role: str
@@ -46,6 +49,7 @@ class Job(NamedTuple):
     by_step: int | None = None
     gifts: tuple[Gift, ...] = ()
     client: AgentId | None = None
+    others: tuple[Cell, ...] = ()
 
 
 def is_change(old: Job, new: Job) -> bool:
@@ -93,10 +97,13 @@ def _explore_words(job: Job) -> list[str]:
 
 
 def _meet_words(job: Job) -> list[str]:
-    return [f"meet at {job.task} with {job.crew} agents and collect together"]
+    words = [f"meet at {job.task} with {job.crew} agents and collect together"]
+    if job.others:
+        words.append("others at " + " ".join(f"({r},{c})" for r, c in job.others))
+    return words
 
 
-_ROLE_WORDS = {
+_ROLE_WORDS: Mapping[str, Callable[[Job], list[str]]] = {
     "meet": _meet_words,
     "make": _work_words,
     "gather": _work_words,
@@ -111,7 +118,7 @@ def read_job(part: Mapping[str, Json], agent: AgentId) -> Job:
     text = part["instruction"]
     role = part["role"] if part["role"] in ROLES else ("meet" if "@" in part["task"] else "free")
     place, crew, whom = _PLACE.search(text), _CREW.search(text), _FOR.search(text)
-    sought = _SOUGHT.search(text)
+    sought, others = _SOUGHT.search(text), _OTHERS.search(text)
     cell = (int(place[1]), int(place[2])) if place else None
     if part["cells"]:
         row, column = part["cells"][part["agents"].index(agent)]
@@ -127,4 +134,5 @@ def read_job(part: Mapping[str, Json], agent: AgentId) -> Job:
         part["by_step"],
         tuple(Gift(item, int(count), int(to)) for item, count, to in _GIFT.findall(text)),
         int(whom[1]) if whom else None,
+        tuple((int(r), int(c)) for r, c in _CELL.findall(others[1])) if others else (),
     )

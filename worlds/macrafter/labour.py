@@ -114,7 +114,7 @@ class Labour:
         known = self.sight.known
         if not known.is_inside(cell) or known.name(cell) not in (name, "outside"):
             return None
-        stand = self._stand(cell, job.cell)
+        stand = self._stand(cell, job)
         if stand is None:
             return None
         if self._slack(job, stand) >= SLACK:
@@ -139,9 +139,10 @@ class Labour:
             return 0
         return job.by_step - self.book.step - self.chart.price(stand)
 
-    def _stand(self, target: Cell, slot: Cell | None) -> Cell | None:
-        """Where to stand: the ordered slot unless another is much nearer."""
-        beside = self.chart.beside(target)
+    def _stand(self, target: Cell, job: Job) -> Cell | None:
+        """Where to stand: the ordered slot unless another that nobody else has is much nearer."""
+        beside, slot = self.chart.beside(target), job.cell
+        beside = [pair for pair in beside if pair[1] not in job.others] or beside
         if self.sight.cell in [cell for _, cell in beside] or gap(self.sight.cell, target) == 1:
             return self.sight.cell
         if not beside:
@@ -272,7 +273,7 @@ class Labour:
 
     def _recipients(self, job: Job, tool: str) -> list[int]:
         named = [gift.recipient for gift in job.gifts if gift.item == tool]
-        return named or [a for a in self.team.lacking(tool) if a != self.sight.agent]
+        return named or [a for a in self.team.supplies.lacking(tool) if a != self.sight.agent]
 
     def _reach_stations(self, stations: tuple[str, ...], before: list[Json]) -> list[Json] | None:
         """Actions after which all stations stand near; None if that cannot be had."""
@@ -417,10 +418,9 @@ class Labour:
         shape = self.sight.known.material.shape
         rows, columns = np.ogrid[: shape[0], : shape[1]]
         factor = np.ones(shape)
-        for mate in self.team.mates.values():
-            if mate.agent != self.sight.agent and mate.cell is not None:
-                distance = abs(rows - mate.cell[0]) + abs(columns - mate.cell[1])
-                factor = np.where(distance < CROWDED, factor * 0.5, factor)
+        for _, cell in self.team.mates_seen():
+            distance = abs(rows - cell[0]) + abs(columns - cell[1])
+            factor = np.where(distance < CROWDED, factor * 0.5, factor)
         return factor
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["BOLD", "CAREFUL", "MEETING_SPARE", "SLEEPY", "Margins", "margin", "pressing"]
+from worlds.macrafter.config import MacrafterConfig
+from worlds.macrafter.sight import Sight
+
+__all__ = ["MEETING_SPARE", "SLEEPY", "Margins", "margin", "margins_of", "pressing"]
 
 Margins = Mapping[str, int]
 """Steps to death from the lack of something at which an agent looks after it."""
@@ -21,8 +24,16 @@ MEETING_SPARE = 60
 """Steps by which needs are put off on the way to a meeting."""
 SLEEPY = 1
 """Energy at which teammates are taken to be asleep."""
+PRIZE = "diamond"
+"""What is to be reached before an agent is careful."""
 SOUND_SLEEP = {"food": 2, "drink": 2}
 """What must be left for a sleep that hunger and thirst do not end early."""
+
+
+def margins_of(config: MacrafterConfig, sight: Sight) -> Margins:
+    """BOLD while there is something to reach and nothing but hunger threatens, else CAREFUL."""
+    is_safe = not (config.zombies or config.skeletons)
+    return BOLD if is_safe and not sight.inventory[PRIZE] else CAREFUL
 
 
 def margin(vitals: Mapping[str, int], name: str) -> int:

@@ -10,6 +10,7 @@ from worlds.errors import ConfigError
 from worlds.macrafter.care import Care
 from worlds.macrafter.chart import LONGEST_LEG, SHORT_LEG, Chart
 from worlds.macrafter.config import MacrafterConfig
+from worlds.macrafter.crew import Crew
 from worlds.macrafter.jobs import NO_TASK_ID, Job, as_assignment, is_change, read_job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
 from worlds.macrafter.nearest import gap
@@ -48,7 +49,7 @@ class Seat(NamedTuple):
     def labour(self) -> Labour:
         """Fresh plans of this moment."""
         team = self.team
-        return Labour(team.config, team.table, self.sight, self.chart, self.book, team)
+        return Labour(team.crew.config, team.crew.table, self.sight, self.chart, self.book, team)
 
 
 class MacrafterPolicy:
@@ -77,7 +78,7 @@ class MacrafterPolicy:
         book = Notebook(notes)
         leg = SHORT_LEG if book.has_failed("blocked", BLOCKED_STEPS) else LONGEST_LEG
         chart = Chart(self.config, self.table, sight, book.standing, leg)
-        team = Team(self.config, self.table, sight, chart, book)
+        team = Team(Crew(self.config, self.table, sight, chart, book))
         return self._kinds[kind](Seat(state, agent, sight, book, chart, team))
 
     # --- plans -----------------------------------------------------------------------------------
@@ -156,7 +157,7 @@ class MacrafterPolicy:
     def _assignment(self, seat: Seat, job: Job, agent: AgentId) -> Json:
         """The job in words, for the hungry with where a cow was seen."""
         part = as_assignment(job, agent)
-        cow = seat.team.prey(agent)
+        cow = seat.team.crew.prey(agent)
         if cow is not None:
             part["instruction"] = f"{part['instruction']}; cow at ({cow[0]},{cow[1]})"[:200]
         return part

@@ -4,12 +4,11 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import carray  # type: ignore[attr-defined]
 from numba.core import config
 from numpy.typing import NDArray
 
-from primitives.address import addresses, pointer
-from primitives.compile import kernel
+from primitives.address import addresses, array_at
+from primitives.compile import expanded
 from primitives.cube_work import COLUMNS, FACES
 
 SIZES = 6
@@ -109,38 +108,38 @@ def handle_of(state: CubeState, memory: NDArray[np.int64]) -> Any:
     return np.array([*sizes, len(memory), *addresses((*state, memory))], np.int64)
 
 
-@kernel
+@expanded
 def state_at(at: NDArray[np.int64]) -> CubeState:
     """The state behind a handle."""
     b, a, k, h, w = at[0], at[1], at[2], at[3], at[4]
     return CubeState(
-        carray(pointer(at[SIZES + 0]), (b, 2), np.uint64),
-        carray(pointer(at[SIZES + 1]), (b,), np.int32),
-        carray(pointer(at[SIZES + 2]), (b,), np.int32),
-        carray(pointer(at[SIZES + 3]), (b, a, 2), np.int16),
-        carray(pointer(at[SIZES + 4]), (b, k, 2), np.int16),
-        carray(pointer(at[SIZES + 5]), (b, k), np.int16),
-        carray(pointer(at[SIZES + 6]), (b, h, w), np.int16),
-        carray(pointer(at[SIZES + 7]), (b,), np.bool_),
-        carray(pointer(at[SIZES + 8]), (b,), np.bool_),
-        carray(pointer(at[SIZES + 9]), (b,), np.int32),
-        carray(pointer(at[SIZES + 10]), (b, k), np.int32),
-        carray(pointer(at[SIZES + 11]), (b, a), np.uint8),
-        carray(pointer(at[SIZES + 12]), (b, a), np.uint8),
-        carray(pointer(at[SIZES + 13]), (b, a), np.uint8),
-        carray(pointer(at[SIZES + 14]), (b,), np.int16),
-        carray(pointer(at[SIZES + 15]), (b, a, COLUMNS), np.int32),
-        carray(pointer(at[SIZES + 16]), (b, a), np.int16),
-        carray(pointer(at[SIZES + 17]), (b, a), np.uint8),
-        carray(pointer(at[SIZES + 18]), (b, FACES * k), np.int32),
-        carray(pointer(at[SIZES + 19]), (b, FACES * k), np.int32),
+        array_at(at[SIZES + 0], (b, 2), np.uint64),
+        array_at(at[SIZES + 1], (b,), np.int32),
+        array_at(at[SIZES + 2], (b,), np.int32),
+        array_at(at[SIZES + 3], (b, a, 2), np.int16),
+        array_at(at[SIZES + 4], (b, k, 2), np.int16),
+        array_at(at[SIZES + 5], (b, k), np.int16),
+        array_at(at[SIZES + 6], (b, h, w), np.int16),
+        array_at(at[SIZES + 7], (b,), np.bool_),
+        array_at(at[SIZES + 8], (b,), np.bool_),
+        array_at(at[SIZES + 9], (b,), np.int32),
+        array_at(at[SIZES + 10], (b, k), np.int32),
+        array_at(at[SIZES + 11], (b, a), np.uint8),
+        array_at(at[SIZES + 12], (b, a), np.uint8),
+        array_at(at[SIZES + 13], (b, a), np.uint8),
+        array_at(at[SIZES + 14], (b,), np.int16),
+        array_at(at[SIZES + 15], (b, a, COLUMNS), np.int32),
+        array_at(at[SIZES + 16], (b, a), np.int16),
+        array_at(at[SIZES + 17], (b, a), np.uint8),
+        array_at(at[SIZES + 18], (b, FACES * k), np.int32),
+        array_at(at[SIZES + 19], (b, FACES * k), np.int32),
     )
 
 
-@kernel
+@expanded
 def memory_at(at: NDArray[np.int64]) -> NDArray[np.int64]:
     """The memory of a step behind a handle."""
-    memory: NDArray[np.int64] = carray(pointer(at[SIZES + FIELDS]), (at[5],), np.int64)
+    memory: NDArray[np.int64] = array_at(at[SIZES + FIELDS], (at[5],), np.int64)
     return memory
 
 

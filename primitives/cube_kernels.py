@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives.actions import ACTING, CREDITED, NO_ATTEMPT, NO_TASK, REASON, STAY
-from primitives.compile import in_place, kernel
+from primitives.compile import expanded, in_place, inner
 from primitives.cube_batch import memory_at, state_at
 from primitives.cube_push_kernels import engage, measure, push
 from primitives.cube_work import (
@@ -47,7 +47,7 @@ GOAL_AHEAD = OUTSIDE + 1
 """What is ahead of an agent at the edge, and before a goal column that it may not enter."""
 
 
-@kernel
+@in_place
 def step_at(
     at: Any,
     actions: NDArray[np.int32],
@@ -74,7 +74,7 @@ def step_at(
     )
 
 
-@in_place
+@expanded
 def step_many(
     state: Any,
     memory: NDArray[np.int64],
@@ -110,7 +110,7 @@ def step_many(
     return LEGAL
 
 
-@in_place
+@expanded
 def first_fault(state: Any, actions: NDArray[np.int32], declared: NDArray[np.int32]) -> int:
     """The first action or declared task out of range in a world that goes on.
 
@@ -130,7 +130,7 @@ def first_fault(state: Any, actions: NDArray[np.int32], declared: NDArray[np.int
     return found
 
 
-@in_place
+@inner
 def step_one(
     state: Any,
     w: int,
@@ -160,7 +160,7 @@ def step_one(
 # --- begin ---------------------------------------------------------------------------------------
 
 
-@in_place
+@expanded
 def begin(state: Any, w: int, actions: NDArray[np.int32]) -> None:
     """Count the step, note the actions and clear the records of the last one."""
     state.step[w] += 1
@@ -179,7 +179,7 @@ def begin(state: Any, w: int, actions: NDArray[np.int32]) -> None:
 # --- walk ----------------------------------------------------------------------------------------
 
 
-@in_place
+@inner
 def look(state: Any, w: int, work: CubeWork, actions: NDArray[np.int32], is_chain: bool) -> int:
     """Write what stands where each agent wants to go into `work.ahead`.
 
@@ -203,7 +203,7 @@ def look(state: Any, w: int, work: CubeWork, actions: NDArray[np.int32], is_chai
     return queued
 
 
-@in_place
+@inner
 def walk(state: Any, w: int, work: CubeWork, actions: NDArray[np.int32]) -> None:
     """Move everybody who did not advance with a block; all were judged before anyone walks.
 
@@ -233,7 +233,7 @@ def walk(state: Any, w: int, work: CubeWork, actions: NDArray[np.int32]) -> None
             cells[a, 0], cells[a, 1] = row, column
 
 
-@in_place
+@inner
 def _obstacle(thing: int) -> int:
     """Why a walker cannot enter a cell with this ahead of it."""
     if thing == OUTSIDE:
@@ -246,7 +246,7 @@ def _obstacle(thing: int) -> int:
 # --- end -----------------------------------------------------------------------------------------
 
 
-@in_place
+@expanded
 def end(state: Any, w: int, max_steps: int) -> None:
     """Credit a delivery and set the flags: no block remains, or the step budget is used up."""
     if state.delivered_now[w] > 0:

@@ -31,7 +31,7 @@ from primitives.actions import (
     TEMPORAL,
     TRYING,
 )
-from primitives.compile import expanded, in_place
+from primitives.compile import expanded, inner
 from primitives.cube_work import (
     ALREADY_MOVED,
     BLOCKED_BY_AGENT,
@@ -176,7 +176,7 @@ def _list_faces(work: CubeWork, rows: int) -> None:
     end[FACES - 1] = rows
 
 
-@in_place
+@inner
 def _sort(items: NDArray[np.int64], count: int) -> None:
     """Sort the first `count` of `items` ascending, in place (Shell's method, gaps 3 k + 1)."""
     gap = 1
@@ -307,7 +307,7 @@ def _close(
     return members, failure
 
 
-@expanded
+@inner
 def _is_frozen(work: CubeWork, block: int, direction: int) -> bool:
     """Whether the block moved in an earlier pass of this step."""
     return bool(work.moved_in[block] != NO_PASS and work.moved_in[block] != direction)
@@ -368,7 +368,7 @@ def _list_closure(
     return moved
 
 
-@in_place
+@expanded
 def _advance(
     state: Any, w: int, work: CubeWork, members: int, first: int, moved: int, direction: int
 ) -> None:
@@ -389,7 +389,7 @@ def _advance(
     _deliver(state, w, work, first, moved)
 
 
-@in_place
+@inner
 def _paint_side(
     occupant: NDArray[np.int16], row: int, column: int, size: int, side: int, value: int
 ) -> None:
@@ -401,7 +401,7 @@ def _paint_side(
         r, c = r + down, c + right
 
 
-@in_place
+@expanded
 def _lift_lines(state: Any, w: int, work: CubeWork, members: int, direction: int) -> None:
     """Take the agents of all lines on blocks that move in this pass off the board."""
     cells, part, occupant = state.agent_cell[w], state.agent_part[w], state.occupant[w]
@@ -412,7 +412,7 @@ def _lift_lines(state: Any, w: int, work: CubeWork, members: int, direction: int
             occupant[cells[a, 0], cells[a, 1]] = FREE
 
 
-@in_place
+@expanded
 def _set_lines(state: Any, w: int, work: CubeWork, members: int, direction: int) -> None:
     """Put the agents that `_lift_lines` took up down one cell further."""
     cells, part, occupant = state.agent_cell[w], state.agent_part[w], state.occupant[w]
@@ -424,14 +424,14 @@ def _set_lines(state: Any, w: int, work: CubeWork, members: int, direction: int)
             occupant[cells[a, 0], cells[a, 1]] = a + 1
 
 
-@in_place
+@inner
 def _is_carried(work: CubeWork, agent: int, direction: int) -> bool:
     """Whether the block on which an acting agent acts moves in this pass, its way."""
     task = work.agent_task[agent]
     return bool(face_of(task) == opposite(direction) and work.moved_in[block_of(task)] == direction)
 
 
-@in_place
+@expanded
 def _deliver(state: Any, w: int, work: CubeWork, first: int, moved: int) -> None:
     """Remove moved blocks that reach into the goal column, and score them."""
     occupant, cells, weights = state.occupant[w], state.block_cell[w], state.block_weight[w]

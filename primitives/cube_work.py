@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives.actions import COMMON_COLUMNS
-from primitives.compile import in_place
+from primitives.compile import expanded, inner
 
 GONE = -1
 FACES = 4
@@ -77,7 +77,7 @@ def cube_memory(agents: int, blocks: int) -> NDArray[np.int64]:
     return np.full(1 + FACES + 7 * agents + (FACES + 6) * blocks, NO_PASS, np.int64)
 
 
-@in_place
+@expanded
 def cube_work(memory: NDArray[np.int64], agents: int, blocks: int) -> CubeWork:
     """The buffers in `memory`, which `cube_memory` made for these counts."""
     start = 1 + FACES
@@ -105,13 +105,13 @@ def cube_work(memory: NDArray[np.int64], agents: int, blocks: int) -> CubeWork:
     )
 
 
-@in_place
+@inner
 def face_of(task: int) -> int:
     """The face of a task, which is face t & 3 of block t >> 2."""
     return task & 3
 
 
-@in_place
+@inner
 def block_of(task: int) -> int:
     """The block of a task."""
     return task >> 2

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primitives import rng
-from primitives.compile import in_place, kernel
+from primitives.compile import expanded, kernel
 from primitives.grid import fill_rectangle
 
 STATE_LABEL = 1
@@ -58,7 +58,7 @@ def generate_many(
     return -1
 
 
-@kernel
+@expanded
 def _generate_one(
     state: Any,
     b: int,
@@ -82,7 +82,7 @@ def _generate_one(
     return False
 
 
-@in_place
+@expanded
 def _place_blocks(
     state: Any,
     b: int,
@@ -112,7 +112,7 @@ def _place_blocks(
     return True
 
 
-@in_place
+@expanded
 def _all_candidates(candidates: Candidates, size: int, is_moat: bool) -> None:
     """Make every legal top-left cell of a block of `size` a candidate, with its score."""
     side = candidates.score.shape[0]
@@ -128,7 +128,7 @@ def _all_candidates(candidates: Candidates, size: int, is_moat: bool) -> None:
             candidates.total[score] += 1
 
 
-@in_place
+@expanded
 def _moat_score(row: int, column: int, size: int, side: int) -> int:
     """0..2: one, one more near the bounds, one less for a heavy block in the middle."""
     last = side - size - 2
@@ -142,7 +142,7 @@ def _moat_score(row: int, column: int, size: int, side: int) -> int:
     return score
 
 
-@in_place
+@expanded
 def _withdraw(
     candidates: Candidates, size: int, cell: NDArray[np.int16], other: int, gap: int
 ) -> None:
@@ -161,7 +161,7 @@ def _withdraw(
                 candidates.total[score] -= 1
 
 
-@in_place
+@expanded
 def _choose(candidates: Candidates, stream: NDArray[np.uint64], cell: NDArray[np.int16]) -> bool:
     """Draw one of the candidates of the best score into `cell` [2]; False when there is none."""
     best = SCORES - 1
@@ -183,7 +183,7 @@ def _choose(candidates: Candidates, stream: NDArray[np.uint64], cell: NDArray[np
     return True
 
 
-@in_place
+@expanded
 def _place_agents(state: Any, b: int, rows: NDArray[np.int64], stream: NDArray[np.uint64]) -> None:
     """Put each agent in a row of its own in the first column, by a shuffle of `rows` [H]."""
     for row in range(len(rows)):

@@ -13,7 +13,6 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 from numpy import ndarray
 
-
 _arrays: Any = arrayobj
 _tools: Any = cgutils
 

@@ -17,17 +17,6 @@ _arrays: Any = arrayobj
 _tools: Any = cgutils
 
 
-def _pointer(typing_context: Any, address: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], _tools.voidptr_t)
-
-    return types.voidptr(types.int64), generate
-
-
-pointer = cast(Callable[[int], Any], intrinsic(_pointer))
-"""Inside compiled code: an address as what `numba.carray` takes."""
-
-
 def addresses(arrays: Iterable[ndarray]) -> list[int]:
     """Where the data of each array begins."""
     return [array.__array_interface__["data"][0] for array in arrays]

@@ -22,11 +22,9 @@ __all__ = [
     "REASONS",
     "CubeState",
     "allocate",
-    "block_id",
     "check_layout",
     "is_over",
     "push_direction",
-    "remaining_weight",
     "task_face",
     "task_id",
     "task_number",
@@ -98,11 +96,6 @@ def push_direction(face: int) -> int:
     return face ^ 1
 
 
-def block_id(block: int) -> str:
-    """Text id of a block."""
-    return f"block_{block}"
-
-
 def task_id(task: int) -> str:
     """Text id of a task number, as `block_3_left`."""
     block, face = task_face(task)
@@ -112,8 +105,3 @@ def task_id(task: int) -> str:
 def is_over(state: CubeState) -> bool:
     """Whether the one world of `state` has ended."""
     return bool(state.is_terminated[0] or state.is_truncated[0])
-
-
-def remaining_weight(state: CubeState) -> int:
-    """Weight of the blocks of the one world of `state` that are not delivered yet."""
-    return int(state.block_weight[0][state.block_cell[0, :, 0] != GONE].sum())

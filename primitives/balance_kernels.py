@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import inlined, inner
+from primitives.compile import expanded, inner
 from primitives.creature_kernels import (
     ANY,
     CHUNK,
@@ -99,12 +99,12 @@ def balance(
                             _vanish(land, herd, team, chunks, stream, row, column, species)
 
 
-@inlined
+@expanded
 def _bound(constant: float, slope: float, light: float) -> int:
     return math.floor(constant + slope * light)
 
 
-@inlined
+@expanded
 def _link_creatures(herd: Herd, creature: NDArray[np.int32], next_slot: NDArray[np.int32]) -> None:
     """List and count the creatures of each species by chunk, ascending by slot."""
     creature[:] = 0
@@ -117,7 +117,7 @@ def _link_creatures(herd: Herd, creature: NDArray[np.int32], next_slot: NDArray[
                 creature[row, column, species, COUNT] += 1
 
 
-@inlined
+@expanded
 def _may_appear(land: Land, row: int, column: int, species: int, count: int, light: float) -> bool:
     """Whether a chunk has too few of a species and enough ground."""
     if count >= _bound(LOW[species, 0], LOW[species, 1], light):
@@ -136,7 +136,7 @@ def count_ground(land: Land, row: int, column: int, ground: int) -> int:
     return count
 
 
-@inlined
+@expanded
 def _ground_cell(land: Land, row: int, column: int, ground: int, number: int) -> tuple[int, int]:
     """The number-th cell of `ground` in a chunk, row-major."""
     for r in range(row * CHUNK, min(row * CHUNK + CHUNK, land.material.shape[0])):
@@ -148,7 +148,7 @@ def _ground_cell(land: Land, row: int, column: int, ground: int, number: int) ->
     return 0, 0
 
 
-@inlined
+@expanded
 def _appear(
     land: Land,
     herd: Herd,
@@ -174,7 +174,7 @@ def _appear(
         put_creature(land, herd, slot, SPECIES_KIND[species], r, c, health, step)
 
 
-@inlined
+@expanded
 def _vanish(
     land: Land,
     herd: Herd,

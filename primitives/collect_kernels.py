@@ -77,7 +77,7 @@ from primitives.attempt_kernels import (
     sort,
     win,
 )
-from primitives.compile import inlined, inner
+from primitives.compile import expanded, inner
 from primitives.creature_kernels import (
     ARROW,
     FREE,
@@ -137,7 +137,7 @@ def collect(
 # --- who acts on what ----------------------------------------------------------------------------
 
 
-@inlined
+@expanded
 def _join(
     land: Land,
     herd: Herd,
@@ -164,7 +164,7 @@ def _join(
     return task, slot
 
 
-@inlined
+@expanded
 def faced_target(
     land: Land, herd: Herd, team: Team, table: MacrafterTable, agent: int
 ) -> tuple[int, int]:
@@ -202,7 +202,7 @@ def is_source(table: MacrafterTable, ground: int) -> bool:
     return wide(table.target[ground, AGENTS]) > 0
 
 
-@inlined
+@expanded
 def declared_target(land: Land, herd: Herd, table: MacrafterTable, task: int) -> tuple[int, int]:
     """A declared task, or NO_TASK if it is not open; and the slot of a creature."""
     height, width = land.material.shape
@@ -221,7 +221,7 @@ def declared_target(land: Land, herd: Herd, table: MacrafterTable, task: int) ->
 # --- what comes of it ----------------------------------------------------------------------------
 
 
-@inlined
+@expanded
 def _resolve(
     land: Land,
     herd: Herd,
@@ -264,7 +264,7 @@ def _resolve(
             _score(record, key, table, index, kind, first, end)
 
 
-@inlined
+@expanded
 def _open_row(
     line: NDArray[np.int32],
     target: NDArray[np.int32],
@@ -284,7 +284,7 @@ def _open_row(
     line[COLUMN] = column
 
 
-@inlined
+@expanded
 def _count_in_place(land: Land, reach: int, row: int, column: int) -> int:
     """Live agents within `reach` of a cell."""
     count = 0
@@ -295,7 +295,7 @@ def _count_in_place(land: Land, reach: int, row: int, column: int) -> int:
     return count
 
 
-@inlined
+@expanded
 def _count_members(
     team: Team,
     record: Record,
@@ -328,7 +328,7 @@ def _count_members(
     return acting
 
 
-@inlined
+@expanded
 def _fall_short(
     record: Record,
     key: NDArray[np.int64],
@@ -357,7 +357,7 @@ def _settle_acting(
             settle(record, agent, reason if record.part[agent] & CAPABLE else MISSING_TOOL)
 
 
-@inlined
+@expanded
 def _take_source(
     land: Land,
     record: Record,
@@ -377,7 +377,7 @@ def _take_source(
             land.material[line[ROW], line[COLUMN]] = leaves
 
 
-@inlined
+@expanded
 def _eat_plant(herd: Herd, line: NDArray[np.int32], slot: int) -> None:
     """Eat a plant if it is ripe; then it grows anew."""
     is_ripe = herd.timer[slot] > RIPE_AGE
@@ -387,7 +387,7 @@ def _eat_plant(herd: Herd, line: NDArray[np.int32], slot: int) -> None:
         herd.timer[slot] = 0
 
 
-@inlined
+@expanded
 def _hit_creature(
     land: Land,
     herd: Herd,
@@ -411,7 +411,7 @@ def _hit_creature(
         remove_creature(land, herd, slot)
 
 
-@inlined
+@expanded
 def damage_of(team: Team, agent: int) -> int:
     """Damage an agent does to a creature, by its best sword."""
     for i in range(len(SWORD_DAMAGE)):
@@ -420,7 +420,7 @@ def damage_of(team: Team, agent: int) -> int:
     return DAMAGE
 
 
-@inlined
+@expanded
 def _reward(
     team: Team,
     record: Record,
@@ -444,7 +444,7 @@ def _reward(
             win(team.achievements, doing, agent, wide(target[ACHIEVEMENT]))
 
 
-@inlined
+@expanded
 def _score(
     record: Record,
     key: NDArray[np.int64],

@@ -63,11 +63,6 @@ def expanded(function: F) -> F:
     return _compiled(function, _EXPANDED)
 
 
-def inlined(function: F) -> F:
-    """As `kernel`, and always expanded into its callers; for tiny functions of inner loops."""
-    return _compiled(function, {**_OPTIONS, "inline": "always"})
-
-
 def modular(function: F) -> F:
     """As `in_place`, for unsigned arithmetic modulo 2**64, which machine code does silently.
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import inlined, inner, kernel
+from primitives.compile import expanded, inner, kernel
 from primitives.grid import DIRECTIONS, DOWN, LEFT, RIGHT, UP, is_inside, opposite
 from primitives.rng import next_below, next_uniform
 from primitives.terrain_kernels import (
@@ -370,7 +370,7 @@ def walk(land: Land, herd: Herd, slot: int, direction: int) -> bool:
     return True
 
 
-@inlined
+@expanded
 def _shift(land: Land, herd: Herd, slot: int, row: int, column: int) -> None:
     """Put a creature on another cell, which is free."""
     land.occupant[herd.cell[slot, 0], herd.cell[slot, 1]] = FREE
@@ -379,7 +379,7 @@ def _shift(land: Land, herd: Herd, slot: int, row: int, column: int) -> None:
     land.occupant[row, column] = -(slot + 1)
 
 
-@inlined
+@expanded
 def heading(here: NDArray[np.int16], there: NDArray[np.int16], is_long: bool) -> int:
     """The direction from one cell [2] towards another: along the larger offset (ties: vertical)
     if `is_long`, otherwise along the other; NO_DIRECTION where that offset is 0."""
@@ -393,7 +393,7 @@ def heading(here: NDArray[np.int16], there: NDArray[np.int16], is_long: bool) ->
     return RIGHT if right > 0 else LEFT
 
 
-@inlined
+@expanded
 def _move_zombie(
     land: Land,
     herd: Herd,
@@ -425,7 +425,7 @@ def _move_zombie(
     herd.timer[slot] = ZOMBIE_COOLDOWN
 
 
-@inlined
+@expanded
 def _move_skeleton(
     land: Land,
     herd: Herd,
@@ -451,7 +451,7 @@ def _move_skeleton(
         walk(land, herd, slot, next_below(stream, FOUR))
 
 
-@inlined
+@expanded
 def _shoot(land: Land, herd: Herd, step: int, slot: int, direction: int) -> None:
     """Loose an arrow on the next cell if the reload is over and the cell is free for arrows."""
     row = herd.cell[slot, 0] + DIRECTIONS[direction, 0]
@@ -477,7 +477,7 @@ def _is_open(land: Land, row: int, column: int) -> bool:
     return IS_WALKABLE[ground] or ground in (WATER, LAVA)
 
 
-@inlined
+@expanded
 def _move_arrow(land: Land, herd: Herd, team: Team, slot: int) -> None:
     """Fly on, or hit what is there and vanish; a table or furnace that is hit becomes path."""
     direction = herd.facing[slot]
@@ -502,7 +502,7 @@ def _move_arrow(land: Land, herd: Herd, team: Team, slot: int) -> None:
     remove_creature(land, herd, slot)
 
 
-@inlined
+@expanded
 def _grow_plant(land: Land, herd: Herd, slot: int) -> None:
     """Age; a cow, zombie or skeleton beside it gnaws at it."""
     herd.timer[slot] = min(herd.timer[slot] + 1, RIPE_AGE + 1)

@@ -4,12 +4,11 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import carray  # type: ignore[attr-defined]
 from numba.core import config
 from numpy.typing import NDArray
 
 from primitives.actions import COMMON_COLUMNS
-from primitives.address import addresses, pointer
+from primitives.address import addresses, array_at
 from primitives.attempt_kernels import (
     ITEMS,
     RECIPE_COLUMNS,
@@ -22,7 +21,7 @@ from primitives.attempt_kernels import (
     MacrafterWork,
 )
 from primitives.balance_kernels import SPECIES
-from primitives.compile import kernel
+from primitives.compile import inner
 from primitives.creature_kernels import CHUNK, KINDS, Chunks
 from primitives.terrain_kernels import MATERIALS
 
@@ -126,75 +125,75 @@ def handle_of(state: MacrafterState, work: MacrafterWork, table: MacrafterTable)
     return np.array([*sizes, *addresses(state), *addresses(tools)], np.int64)
 
 
-@kernel
+@inner
 def state_at(at: NDArray[np.int64]) -> MacrafterState:
     """The state behind a handle."""
     b, a, h, w, k = at[0], at[1], at[2], at[3], at[4]
     return MacrafterState(
-        carray(pointer(at[SIZES + 0]), (b, 2), np.uint64),
-        carray(pointer(at[SIZES + 1]), (b,), np.int32),
-        carray(pointer(at[SIZES + 2]), (b,), np.float64),
-        carray(pointer(at[SIZES + 3]), (b, h, w), np.uint8),
-        carray(pointer(at[SIZES + 4]), (b, h, w), np.int32),
-        carray(pointer(at[SIZES + 5]), (b, a, 2), np.int16),
-        carray(pointer(at[SIZES + 6]), (b, a), np.uint8),
-        carray(pointer(at[SIZES + 7]), (b, a), np.bool_),
-        carray(pointer(at[SIZES + 8]), (b, a), np.bool_),
-        carray(pointer(at[SIZES + 9]), (b, a, ITEMS), np.int16),
-        carray(pointer(at[SIZES + 10]), (b, a), np.int16),
-        carray(pointer(at[SIZES + 11]), (b, a, COUNTERS), np.int16),
-        carray(pointer(at[SIZES + 12]), (b, a, ACHIEVEMENTS), np.int32),
-        carray(pointer(at[SIZES + 13]), (b, k), np.uint8),
-        carray(pointer(at[SIZES + 14]), (b, k, 2), np.int16),
-        carray(pointer(at[SIZES + 15]), (b, k), np.int16),
-        carray(pointer(at[SIZES + 16]), (b, k), np.int16),
-        carray(pointer(at[SIZES + 17]), (b, k), np.uint8),
-        carray(pointer(at[SIZES + 18]), (b, k), np.int32),
-        carray(pointer(at[SIZES + 19]), (b, k), np.int32),
-        carray(pointer(at[SIZES + 20]), (b,), np.int32),
-        carray(pointer(at[SIZES + 21]), (b, a, h, w), np.uint8),
-        carray(pointer(at[SIZES + 22]), (b,), np.float64),
-        carray(pointer(at[SIZES + 23]), (b, a), np.bool_),
-        carray(pointer(at[SIZES + 24]), (b,), np.bool_),
-        carray(pointer(at[SIZES + 25]), (b, a), np.uint8),
-        carray(pointer(at[SIZES + 26]), (b, a), np.uint8),
-        carray(pointer(at[SIZES + 27]), (b, a), np.uint8),
-        carray(pointer(at[SIZES + 28]), (b, a), np.int16),
-        carray(pointer(at[SIZES + 29]), (b,), np.int16),
-        carray(pointer(at[SIZES + 30]), (b, a, COLUMNS), np.int32),
-        carray(pointer(at[SIZES + 31]), (b, a), np.float64),
-        carray(pointer(at[SIZES + 32]), (b, a), np.int16),
-        carray(pointer(at[SIZES + 33]), (b, a), np.uint8),
+        array_at(at[SIZES + 0], (b, 2), np.uint64),
+        array_at(at[SIZES + 1], (b,), np.int32),
+        array_at(at[SIZES + 2], (b,), np.float64),
+        array_at(at[SIZES + 3], (b, h, w), np.uint8),
+        array_at(at[SIZES + 4], (b, h, w), np.int32),
+        array_at(at[SIZES + 5], (b, a, 2), np.int16),
+        array_at(at[SIZES + 6], (b, a), np.uint8),
+        array_at(at[SIZES + 7], (b, a), np.bool_),
+        array_at(at[SIZES + 8], (b, a), np.bool_),
+        array_at(at[SIZES + 9], (b, a, ITEMS), np.int16),
+        array_at(at[SIZES + 10], (b, a), np.int16),
+        array_at(at[SIZES + 11], (b, a, COUNTERS), np.int16),
+        array_at(at[SIZES + 12], (b, a, ACHIEVEMENTS), np.int32),
+        array_at(at[SIZES + 13], (b, k), np.uint8),
+        array_at(at[SIZES + 14], (b, k, 2), np.int16),
+        array_at(at[SIZES + 15], (b, k), np.int16),
+        array_at(at[SIZES + 16], (b, k), np.int16),
+        array_at(at[SIZES + 17], (b, k), np.uint8),
+        array_at(at[SIZES + 18], (b, k), np.int32),
+        array_at(at[SIZES + 19], (b, k), np.int32),
+        array_at(at[SIZES + 20], (b,), np.int32),
+        array_at(at[SIZES + 21], (b, a, h, w), np.uint8),
+        array_at(at[SIZES + 22], (b,), np.float64),
+        array_at(at[SIZES + 23], (b, a), np.bool_),
+        array_at(at[SIZES + 24], (b,), np.bool_),
+        array_at(at[SIZES + 25], (b, a), np.uint8),
+        array_at(at[SIZES + 26], (b, a), np.uint8),
+        array_at(at[SIZES + 27], (b, a), np.uint8),
+        array_at(at[SIZES + 28], (b, a), np.int16),
+        array_at(at[SIZES + 29], (b,), np.int16),
+        array_at(at[SIZES + 30], (b, a, COLUMNS), np.int32),
+        array_at(at[SIZES + 31], (b, a), np.float64),
+        array_at(at[SIZES + 32], (b, a), np.int16),
+        array_at(at[SIZES + 33], (b, a), np.uint8),
     )
 
 
-@kernel
+@inner
 def work_at(at: NDArray[np.int64]) -> MacrafterWork:
     """The buffers behind a handle."""
     a, k = at[1], at[4]
     rows, columns = (at[2] + CHUNK - 1) // CHUNK, (at[3] + CHUNK - 1) // CHUNK
     return MacrafterWork(
-        carray(pointer(at[TOOLS]), (a, WORK_COLUMNS), np.int64),
-        carray(pointer(at[TOOLS + 1]), (a,), np.int64),
+        array_at(at[TOOLS], (a, WORK_COLUMNS), np.int64),
+        array_at(at[TOOLS + 1], (a,), np.int64),
         Chunks(
-            carray(pointer(at[TOOLS + 2]), (rows, columns), np.int32),
-            carray(pointer(at[TOOLS + 3]), (a,), np.int32),
-            carray(pointer(at[TOOLS + 4]), (rows, columns, SPECIES, 2), np.int32),
-            carray(pointer(at[TOOLS + 5]), (k,), np.int32),
+            array_at(at[TOOLS + 2], (rows, columns), np.int32),
+            array_at(at[TOOLS + 3], (a,), np.int32),
+            array_at(at[TOOLS + 4], (rows, columns, SPECIES, 2), np.int32),
+            array_at(at[TOOLS + 5], (k,), np.int32),
         ),
     )
 
 
-@kernel
+@inner
 def table_at(at: NDArray[np.int64]) -> MacrafterTable:
     """The table behind a handle."""
     return MacrafterTable(
-        carray(pointer(at[TOOLS + 6]), (MATERIALS + KINDS, TARGET_COLUMNS), np.int32),
-        carray(pointer(at[TOOLS + 7]), (MATERIALS, YIELD_COLUMNS), np.float64),
-        carray(pointer(at[TOOLS + 8]), (RECIPES, RECIPE_COLUMNS), np.int32),
-        carray(pointer(at[TOOLS + 9]), (DAY,), np.float64),
-        carray(pointer(at[TOOLS + 10]), (ITEMS,), np.int16),
-        carray(pointer(at[TOOLS + 11]), (SETTINGS,), np.int64),
+        array_at(at[TOOLS + 6], (MATERIALS + KINDS, TARGET_COLUMNS), np.int32),
+        array_at(at[TOOLS + 7], (MATERIALS, YIELD_COLUMNS), np.float64),
+        array_at(at[TOOLS + 8], (RECIPES, RECIPE_COLUMNS), np.int32),
+        array_at(at[TOOLS + 9], (DAY,), np.float64),
+        array_at(at[TOOLS + 10], (ITEMS,), np.int16),
+        array_at(at[TOOLS + 11], (SETTINGS,), np.int64),
     )
 
 

@@ -60,7 +60,7 @@ from primitives.attempt_kernels import (
 )
 from primitives.balance_kernels import SPECIES, balance, make_chunks
 from primitives.collect_kernels import collect
-from primitives.compile import in_place, inlined, inner, kernel
+from primitives.compile import expanded, in_place, inner
 from primitives.creature_kernels import (
     FREE,
     HARM_LAVA,
@@ -121,7 +121,7 @@ def macrafter_work(agents: int, height: int, width: int, slots: int) -> Macrafte
 # --- the step ------------------------------------------------------------------------------------
 
 
-@kernel
+@in_place
 def step_at(
     at: Any,
     actions: NDArray[np.int32],
@@ -213,7 +213,7 @@ def is_gift(gift: NDArray[np.int32], agents: int, cap: int) -> bool:
     return 0 <= recipient < agents and 0 <= item < ITEMS and 0 <= quantity <= cap
 
 
-@inlined
+@expanded
 def step_one(
     state: MacrafterState,
     w: int,
@@ -347,7 +347,7 @@ def share(
             conclude(record, agent, failure)
 
 
-@inlined
+@expanded
 def _hand_over(
     team: Team,
     cap: NDArray[np.int16],
@@ -395,7 +395,7 @@ def move(land: Land, team: Team, record: Record, doing: NDArray[np.int64]) -> No
                 _step_onto(land, team, agent, row, column)
 
 
-@inlined
+@expanded
 def _hindrance(land: Land, row: int, column: int) -> int:
     """Why an agent cannot step onto a cell, or NONE."""
     if not is_on_map(land, row, column):
@@ -406,7 +406,7 @@ def _hindrance(land: Land, row: int, column: int) -> int:
     return NONE if IS_WALKABLE[ground] or ground == LAVA else GROUND
 
 
-@inlined
+@expanded
 def _step_onto(land: Land, team: Team, agent: int, row: int, column: int) -> None:
     land.occupant[team.cell[agent, 0], team.cell[agent, 1]] = FREE
     team.cell[agent, 0] = row
@@ -453,7 +453,7 @@ def needs(
             last_health[agent] = items[HEALTH]
 
 
-@inlined
+@expanded
 def _age(items: NDArray[np.int16], counters: NDArray[np.int16], is_asleep: bool) -> None:
     """One step of an agent's vitals; items [I] and counters [4] int16, in place."""
     rate = ASLEEP_RATE if is_asleep else AWAKE_RATE
@@ -514,7 +514,7 @@ def end(
     return has_living
 
 
-@inlined
+@expanded
 def _die(land: Land, team: Team, agent: int) -> None:
     land.occupant[team.cell[agent, 0], team.cell[agent, 1]] = FREE
     team.cell[agent, :] = NOWHERE
@@ -548,7 +548,7 @@ def see(
                     seen[c] = ground[c]
 
 
-@kernel
+@in_place
 def look_at(
     at: Any,
     first: int,
@@ -592,7 +592,7 @@ def look_many(
             look(land, kind, cell, is_awake, view[w, i])
 
 
-@inlined
+@expanded
 def look(
     land: Land,
     kind: NDArray[np.uint8],
@@ -627,7 +627,7 @@ def look(
                 _name(wide(holders[c]), kind, seen[c])
 
 
-@inlined
+@expanded
 def _name(holder: int, kind: NDArray[np.uint8], seen: NDArray[np.int16]) -> None:
     """Write object code and agent id + 1 of what stands on a cell into `seen` [3]."""
     if holder > FREE:

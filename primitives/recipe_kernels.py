@@ -67,7 +67,7 @@ from primitives.attempt_kernels import (
     sort,
     win,
 )
-from primitives.compile import inlined, inner
+from primitives.compile import expanded, inner
 from primitives.creature_kernels import (
     FREE,
     NO_SLOT,
@@ -135,7 +135,7 @@ def find_station(
     return found if has_other else NO_CELL
 
 
-@inlined
+@expanded
 def _gather_at_station(
     land: Land,
     row_of: NDArray[np.int16],
@@ -206,7 +206,7 @@ def place(
                 _put(land, herd, wide(recipe[PUTS]), row, column, plant_health, step)
 
 
-@inlined
+@expanded
 def _obstacle(land: Land, recipe: NDArray[np.int32], row: int, column: int) -> int:
     """Why nothing can be put on a cell as it is now, or NONE."""
     if land.occupant[row, column] != FREE:
@@ -216,7 +216,7 @@ def _obstacle(land: Land, recipe: NDArray[np.int32], row: int, column: int) -> i
     return NONE
 
 
-@inlined
+@expanded
 def _gather_at_cell(
     land: Land,
     facing: NDArray[np.uint8],
@@ -240,7 +240,7 @@ def _gather_at_cell(
     return count
 
 
-@inlined
+@expanded
 def _put(land: Land, herd: Herd, puts: int, row: int, column: int, health: int, step: int) -> None:
     """Let the object of a recipe appear."""
     if puts == PUTS_PLANT:
@@ -252,7 +252,7 @@ def _put(land: Land, herd: Herd, puts: int, row: int, column: int, health: int, 
 # --- both ----------------------------------------------------------------------------------------
 
 
-@inlined
+@expanded
 def _judge(failure: int, count: int, need: int, is_covered: bool) -> int:
     """Why `count` members fail, or NONE; `failure` is what already stands against it."""
     if failure == NONE and count < need:
@@ -277,7 +277,7 @@ def covers(
     return True
 
 
-@inlined
+@expanded
 def _write_row(
     line: NDArray[np.int32],
     recipe: NDArray[np.int32],
@@ -312,7 +312,7 @@ def _write_row(
     line[COLUMN] = cell % width if cell != NO_CELL else NO_CELL
 
 
-@inlined
+@expanded
 def _settle_group(record: Record, key: NDArray[np.int64], index: int, count: int) -> None:
     """Write the part and the outcome of the members `key[:count]` of a row."""
     line = record.attempts[index]
@@ -329,7 +329,7 @@ def _settle_group(record: Record, key: NDArray[np.int64], index: int, count: int
         settle(record, key[i], wide(line[REASON]))
 
 
-@inlined
+@expanded
 def _pay(
     team: Team,
     doing: NDArray[np.int64],

@@ -212,6 +212,12 @@ def test_a_state_of_another_layout_is_refused():
         rules.step(state._replace(known=state.known[:, :, ::-1]), NOOP)
 
 
+def test_keys_of_another_layout_are_refused():
+    rules, state = team()
+    with pytest.raises(LayoutError, match=r"keys is \[2\] uint64; needed: \[1\] uint64"):
+        rules.reseed(state, np.zeros(2, np.uint64))
+
+
 def test_bad_seeds():
     rules, _ = team()
     for seed in (-1, 2**63, 1.5, True, None):

@@ -41,6 +41,8 @@ PLAY_LABEL = 1
 FIRST_TRY_LABEL = 100
 """Labels of the stream that is kept in the state, and of that of the first try at a map."""
 NOISE_SEEDS = 2**31 - 1
+NOT_COUNTED = -1
+"""In place of usable cells: the team found no room to start."""
 CLEARED = ("tree", "stone")
 """Sources a team can clear away, and so pass."""
 NEEDED = ("tree", "stone", "coal", "iron", "diamond")
@@ -140,7 +142,7 @@ def _try(
     terrain_kernels.fill_permutation(rng.next_below(stream, NOISE_SEEDS), draft.source, draft.perm)
     terrain_kernels.fill_terrain(draft.perm, stream, material, draft.is_tunnel)
     terrain_kernels.mark_region(material, plan.is_passable, is_together, draft.region)
-    draft.usable[:] = 0
+    draft.usable[:] = NOT_COUNTED
     if is_together:
         is_placed = _start_together(material, draft.region, cells)
     else:
@@ -243,10 +245,10 @@ def _shortage(seed: int, config: MacrafterConfig, plan: _Plan, draft: _Draft) ->
     short = [
         f"{name} {draft.usable[i]} of {plan.wanted[i]}"
         for i, name in enumerate(MATERIALS)
-        if config.ensure_solvable and draft.usable[i] < plan.wanted[i]
+        if draft.usable[i] < plan.wanted[i]
     ]
-    if not draft.usable.any():
-        short = [*short, "or grass cells to start on"]
+    if draft.usable[0] == NOT_COUNTED:
+        short = ["grass cells to start on"]
     return (
         f"no map for {config.agents} agents on {rows} x {columns} cells in "
         f"{config.solvable_tries} tries, seed {seed}; the last one was short of "

@@ -22,6 +22,7 @@ from worlds.macrafter.table import Table
 __all__ = ["BODY_COLUMNS", "VIEW_LAYERS", "MacrafterRules", "Views"]
 
 VIEW_LAYERS = 3
+INT32 = np.dtype(np.int32)
 BODY_COLUMNS = 6
 
 
@@ -50,8 +51,8 @@ class MacrafterRules:
         self._handle: Any = None
         self._size: tuple[int, ...] = ()
         self._work: MacrafterWork
-        self._undeclared: NDArray[np.int32]
-        self._not_given: NDArray[np.int32]
+        self._undeclared = np.zeros((0, 0), np.int32)
+        self._not_given = np.zeros((0, 0, 0), np.int32)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without addresses: a copy must find its own arrays."""
@@ -111,7 +112,8 @@ class MacrafterRules:
         return Stepped(rewards, state.is_terminated.copy(), state.is_truncated.copy())
 
     def reseed(self, state: MacrafterState, keys: NDArray[np.uint64]) -> None:
-        """keys: [B] uint64; (key, 0) becomes each world's stream."""
+        """keys: [B] uint64; (key, 0) becomes each world's stream. Raises LayoutError."""
+        _check_array("keys", keys, state.step.shape, np.dtype(np.uint64))
         state.stream[:, 0] = keys
         state.stream[:, 1] = 0
 
@@ -126,13 +128,14 @@ class MacrafterRules:
         if state is self._bound:
             return
         check_layout(state)
-        worlds, agents, height, width = *state.agent_part.shape, *state.material.shape[1:]
-        if (worlds, agents, height, width) != self._size:
-            self._size = worlds, agents, height, width
-            slots = state.creature_kind.shape[1]
-            self._work = kernels.macrafter_work(agents, height, width, slots)
-            self._undeclared = np.full((worlds, agents), NO_TASK, np.int32)
-            shape = (worlds, agents, self.argument_count)
+        team = state.agent_part.shape
+        size = team[1], state.material.shape[1], state.material.shape[2]
+        if size != self._size:
+            self._size = size
+            self._work = kernels.macrafter_work(*size, state.creature_kind.shape[1])
+        if team != self._undeclared.shape:
+            self._undeclared = np.full(team, NO_TASK, np.int32)
+            shape = (*team, self.argument_count)
             self._not_given = np.full(shape, kernels.NOT_GIVEN, np.int32)
         self._bound = state
         self._handle = handle_of(state, self._work, self._numbers)
@@ -207,10 +210,12 @@ class MacrafterRules:
         return frame(state)
 
 
-def _check_array(name: str, array: Any, shape: tuple[int, ...]) -> None:
+def _check_array(
+    name: str, array: Any, shape: tuple[int, ...], dtype: np.dtype[Any] = INT32
+) -> None:
     if not isinstance(array, np.ndarray):
-        raise LayoutError(f"{name} is {array!r}; needed: an array {list(shape)} int32")
-    if array.shape != shape or array.dtype != np.int32:
+        raise LayoutError(f"{name} is {array!r}; needed: an array {list(shape)} {dtype}")
+    if array.shape != shape or array.dtype != dtype:
         raise LayoutError(
-            f"{name} is {list(array.shape)} {array.dtype}; needed: {list(shape)} int32"
+            f"{name} is {list(array.shape)} {array.dtype}; needed: {list(shape)} {dtype}"
         )

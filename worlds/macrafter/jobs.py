@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from worlds.api import AgentId, Cell, Json
@@ -13,8 +13,10 @@ __all__ = ["NO_TASK_ID", "Gift", "Job", "as_assignment", "is_change", "read_job"
 ROLES = ("meet", "make", "gather", "explore", "equip", "free")
 NO_TASK_ID = "none"
 INSTRUCTION_CHARACTERS = 200
+AHEAD = "the tool will be given to you"
 
-_GIFT = re.compile(r"give ([a-z_]+) (\d+) to agent_(\d+)")
+_GIFTS = re.compile(r"give ([a-z_]+) (\d+) to ((?:agent_\d+ ?)+)")
+_AGENT = re.compile(r"agent_(\d+)")
 _ITEM = re.compile(r"(?:gather|make) ([a-z_]+) (\d+)")
 _FOR = re.compile(r"for agent_(\d+)")
 _PLACE = re.compile(r"towards \((\d+),(\d+)\)")
@@ -37,7 +39,7 @@ class Job(NamedTuple):
 
     meet: be one of `crew` at `task`, from `cell` if one is given, not from those of `others`.
     make: items for the team, by `items`. gather: hold `items`, then give them to `client`.
-    explore: seek what `items` name, towards `cell`. equip: make the next tool for oneself, else
+    is_ahead: the tool will be given on the way. explore: seek what `items` name, towards `cell`. equip: make the next tool for oneself, else
     explore. free: anything.
     """
 
@@ -50,6 +52,7 @@ class Job(NamedTuple):
     gifts: tuple[Gift, ...] = ()
     client: AgentId | None = None
     others: tuple[Cell, ...] = ()
+    is_ahead: bool = False
 
 
 def is_change(old: Job, new: Job) -> bool:
@@ -78,11 +81,26 @@ def as_assignment(job: Job, agent: AgentId) -> Json:
 
 
 def _instruction(job: Job) -> str:
-    parts = [f"give {gift.item} {gift.quantity} to agent_{gift.recipient}" for gift in job.gifts]
-    parts += _ROLE_WORDS[job.role](job)
+    parts = [*_ROLE_WORDS[job.role](job), *_gift_words(job.gifts)]
     while len("; ".join(parts)) > INSTRUCTION_CHARACTERS:
         parts.pop()
     return "; ".join(parts)
+
+
+def _gift_words(gifts: Iterable[Gift]) -> list[str]:
+    """Equal gifts in one phrase each."""
+    found: dict[tuple[str, int], list[str]] = {}
+    for gift in gifts:
+        found.setdefault((gift.item, gift.quantity), []).append(f"agent_{gift.recipient}")
+    return [f"give {item} {n} to {' '.join(names)}" for (item, n), names in found.items()]
+
+
+def _read_gifts(text: str) -> tuple[Gift, ...]:
+    return tuple(
+        Gift(item, int(count), int(agent))
+        for item, count, names in _GIFTS.findall(text)
+        for agent in _AGENT.findall(names)
+    )
 
 
 def _work_words(job: Job) -> list[str]:
@@ -98,6 +116,8 @@ def _explore_words(job: Job) -> list[str]:
 
 def _meet_words(job: Job) -> list[str]:
     words = [f"meet at {job.task} with {job.crew} agents and collect together"]
+    if job.is_ahead:
+        words.append(AHEAD)
     if job.others:
         words.append("others at " + " ".join(f"({r},{c})" for r, c in job.others))
     return words
@@ -132,7 +152,8 @@ def read_job(part: Mapping[str, Json], agent: AgentId) -> Job:
         tuple(items),
         int(crew[1]) if crew else 1,
         part["by_step"],
-        tuple(Gift(item, int(count), int(to)) for item, count, to in _GIFT.findall(text)),
+        _read_gifts(text),
         int(whom[1]) if whom else None,
         tuple((int(r), int(c)) for r, c in _CELL.findall(others[1])) if others else (),
+        AHEAD in text,
     )

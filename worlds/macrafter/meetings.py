@@ -94,7 +94,8 @@ class Meetings:
             by_step = self.book.step + ceil(meeting.latest) + MAKING_STEPS
             for _, mate in meeting.crew:
                 if mate.agent != self.crew.me and not is_busy(jobs, mate.agent):
-                    jobs[mate.agent] = self._job(meeting.site, mate.agent, slots, by_step, jobs)
+                    job = self._job(meeting.site, mate.agent, slots, by_step, jobs)
+                    jobs[mate.agent] = job._replace(is_ahead=True)
             return
 
     def _best_with(self, tool: str) -> Meeting | None:

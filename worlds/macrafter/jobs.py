@@ -39,8 +39,8 @@ class Job(NamedTuple):
 
     meet: be one of `crew` at `task`, from `cell` if one is given, not from those of `others`.
     make: items for the team, by `items`. gather: hold `items`, then give them to `client`.
-    is_ahead: the tool will be given on the way. explore: seek what `items` name, towards `cell`. equip: make the next tool for oneself, else
-    explore. free: anything.
+    is_ahead: the tool will be given on the way. explore: seek what `items` name, towards `cell`.
+    equip: make the next tool for oneself, else explore. free: anything.
     """
 
     role: str

@@ -184,9 +184,9 @@ class MacrafterPolicy:
             text = f"{job.task} is gone."
             return {"answer": "object", "code": "cannot_reach", "task": None, "text": text}
         row = self.table.collect.get(name)
-        lacks_tool = row is not None and row.tool and not seat.sight.inventory[row.tool]
-        if lacks_tool and not job.is_ahead:
-            text = f"I have no {row.tool}."
+        tool = row.tool if row is not None else None
+        if tool and not seat.sight.inventory[tool] and not job.is_ahead:
+            text = f"I have no {tool}."
             return {"answer": "object", "code": "missing_tool", "task": None, "text": text}
         return accept
 

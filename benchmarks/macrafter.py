@@ -228,12 +228,10 @@ def _ratios(found: dict[Case, float], base: float) -> list[Row]:
             ratio = rate_of[f"{size} agents"] / rate_of[f"{size} agents, survival"]
             name = f"MA-Crafter time, survival / paper, {size} agents"
             rows.append(Row(name, ratio, "x", base, ratio, SURVIVAL_MUST, SURVIVAL_AIM))
-    growth = [rate for name, rate in rate_of.items() if name.endswith("growth")]
-    if growth:
-        name = "MA-Crafter time per agent-step, 32 .. 1000 agents, slowest / fastest"
-        rows.append(
-            Row(name, max(growth) / min(growth), "x", base, max(growth) / min(growth), FLAT)
-        )
+    if f"{GROWTH[-1]} agents, growth" in rate_of:
+        small, large = (rate_of[f"{size} agents, growth"] for size in (GROWTH[0], GROWTH[-1]))
+        name = f"MA-Crafter time per agent-step, {GROWTH[-1]} / {GROWTH[0]} agents"
+        rows.append(Row(name, small / large, "x", base, small / large, FLAT))
     return rows
 
 

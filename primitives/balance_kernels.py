@@ -148,7 +148,7 @@ def _ground_cell(land: Land, row: int, column: int, ground: int, number: int) ->
     return 0, 0
 
 
-@expanded
+@inner
 def _appear(
     land: Land,
     herd: Herd,
@@ -174,7 +174,7 @@ def _appear(
         put_creature(land, herd, slot, SPECIES_KIND[species], r, c, health, step)
 
 
-@expanded
+@inner
 def _vanish(
     land: Land,
     herd: Herd,

@@ -137,7 +137,7 @@ def collect(
 # --- who acts on what ----------------------------------------------------------------------------
 
 
-@expanded
+@inner
 def _join(
     land: Land,
     herd: Herd,
@@ -221,7 +221,7 @@ def declared_target(land: Land, herd: Herd, table: MacrafterTable, task: int) ->
 # --- what comes of it ----------------------------------------------------------------------------
 
 
-@expanded
+@inner
 def _resolve(
     land: Land,
     herd: Herd,

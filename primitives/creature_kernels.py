@@ -393,7 +393,7 @@ def heading(here: NDArray[np.int16], there: NDArray[np.int16], is_long: bool) ->
     return RIGHT if right > 0 else LEFT
 
 
-@expanded
+@inner
 def _move_zombie(
     land: Land,
     herd: Herd,
@@ -425,7 +425,7 @@ def _move_zombie(
     herd.timer[slot] = ZOMBIE_COOLDOWN
 
 
-@expanded
+@inner
 def _move_skeleton(
     land: Land,
     herd: Herd,
@@ -477,7 +477,7 @@ def _is_open(land: Land, row: int, column: int) -> bool:
     return IS_WALKABLE[ground] or ground in (WATER, LAVA)
 
 
-@expanded
+@inner
 def _move_arrow(land: Land, herd: Herd, team: Team, slot: int) -> None:
     """Fly on, or hit what is there and vanish; a table or furnace that is hit becomes path."""
     direction = herd.facing[slot]

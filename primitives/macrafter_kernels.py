@@ -141,7 +141,7 @@ def step_at(
     return fault
 
 
-@inner
+@expanded
 def step_many(
     state: MacrafterState,
     work: MacrafterWork,
@@ -453,7 +453,7 @@ def needs(
             last_health[agent] = items[HEALTH]
 
 
-@expanded
+@inner
 def _age(items: NDArray[np.int16], counters: NDArray[np.int16], is_asleep: bool) -> None:
     """One step of an agent's vitals; items [I] and counters [4] int16, in place."""
     rate = ASLEEP_RATE if is_asleep else AWAKE_RATE

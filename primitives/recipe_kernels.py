@@ -277,7 +277,7 @@ def covers(
     return True
 
 
-@expanded
+@inner
 def _write_row(
     line: NDArray[np.int32],
     recipe: NDArray[np.int32],
@@ -312,7 +312,7 @@ def _write_row(
     line[COLUMN] = cell % width if cell != NO_CELL else NO_CELL
 
 
-@expanded
+@inner
 def _settle_group(record: Record, key: NDArray[np.int64], index: int, count: int) -> None:
     """Write the part and the outcome of the members `key[:count]` of a row."""
     line = record.attempts[index]
@@ -329,7 +329,7 @@ def _settle_group(record: Record, key: NDArray[np.int64], index: int, count: int
         settle(record, key[i], wide(line[REASON]))
 
 
-@expanded
+@inner
 def _pay(
     team: Team,
     doing: NDArray[np.int64],

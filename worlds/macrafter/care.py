@@ -6,12 +6,15 @@ from primitives.navigation import UNREACHABLE
 from worlds.api import Json
 from worlds.macrafter.chart import Chart
 from worlds.macrafter.config import MacrafterConfig
+from worlds.macrafter.garden import Garden
+from worlds.macrafter.generate import RIPE_AGE
+from worlds.macrafter.guard import Guard
 from worlds.macrafter.jobs import NO_TASK_ID, Job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
 from worlds.macrafter.nearest import nearest_known
-from worlds.macrafter.needs import MEETING_SPARE, margin, margins_of, pressing
+from worlds.macrafter.needs import MEETING_SPARE, is_dangerous, margin, margins_of, pressing
 from worlds.macrafter.notebook import Notebook
-from worlds.macrafter.sight import Sight
+from worlds.macrafter.sight import Sight, Thing
 from worlds.macrafter.state import VITAL_CAP
 from worlds.macrafter.table import Table
 
@@ -23,6 +26,14 @@ FAR_STEPS, FAR_LEVEL = 20, 4
 """The same for water that is farther, from a lower level on."""
 HUNT_PRICE = 50
 """Price of the way up to which a cow is sought where it was seen."""
+READY_STEPS, READY_LEVEL = 30, 7
+"""Water or a cow that near is used before night; drink up to that level."""
+STOCK, STOCK_STEPS = 5, 6
+"""Stones that are carried where something attacks; distance up to which they are fetched."""
+FARM_STEPS = 350
+"""Steps that must be left for a plant to ripen."""
+VISIT_EVERY, VISIT_FOR, VISIT_PRICE = 75, 30, 40
+"""Plots are looked at in so many of so many steps, if the way is no dearer."""
 MOST_WATERS = 4
 
 
@@ -43,20 +54,62 @@ class Care:
         self.items = sight.inventory
         self.margins = margins_of(config, sight)
         self.left = config.max_steps - int(sight.state.step[0])
+        self.garden = Garden(sight, chart)
+        self.guard = Guard(config, table, sight, chart)
         self._ways = {"drink": self._drink, "food": self._eat, "energy": self._sleep}
 
     def draft(self, job: Job | None) -> Draft | None:
         """A plan for the most pressing need; None if it can wait for the job."""
-        if not self.config.vitals:
-            return None
         if self.sight.is_asleep:
             return self._sleep()
+        if is_dangerous(self.config):
+            draft = self.guard.fight() or self._get_ready() or self.guard.rest()
+            if draft is not None:
+                return draft
+        if not self.config.vitals:
+            return None
         spare = MEETING_SPARE if job is not None and job.role == "meet" else 0
         for name in pressing(self.items, self.margins, self.left, 0, spare):
             draft = self._ways[name]()
             if draft is not None:
                 return draft
-        return self._in_passing()
+        return self._in_passing() or self._stock() or self._farm()
+
+    def _get_ready(self) -> Draft | None:
+        """In the evening, or at night on the way, drink and eat what is not far."""
+        if self.guard.is_safe or not (self.guard.is_evening or self.guard.is_dark):
+            return None
+        most = CLOSE_STEPS if self.guard.is_dark else READY_STEPS
+        waters, cows = self._waters(), self._cows()
+        if self.items["drink"] <= READY_LEVEL and waters and waters[0][0] <= most:
+            return self._drink()
+        if self.items["food"] <= CLOSE_LEVEL and cows and cows[0][0] <= most:
+            return self._eat()
+        return None
+
+    def _stock(self) -> Draft | None:
+        """Stones to close a shelter with, while some are near."""
+        if not is_dangerous(self.config) or self.items["stone"] >= STOCK:
+            return None
+        near = nearest_known(self.sight.known, self.sight.cell, "stone", self.config.reach, 1)
+        if not near or near[0].steps > STOCK_STEPS:
+            return None
+        return self.labour.gather(Job("gather", items=(("stone", STOCK),)), MOST_ACTIONS)
+
+    def _farm(self) -> Draft | None:
+        """Tend plants, by day and while nothing attacks, where food has to last."""
+        if not self.config.plants or self.left < FARM_STEPS or self.guard.foe is not None:
+            return None
+        is_armed = not is_dangerous(self.config) or self.items["stone_sword"]
+        if self.guard.is_dark or not self.items["stone"] or not is_armed:
+            return None
+        actions = self.garden.fence(MOST_ACTIONS)
+        if not actions and self.garden.wants_more:
+            has_sapling = bool(self.items["sapling"])
+            actions = self.garden.plant(MOST_ACTIONS) if has_sapling else []
+            if not has_sapling:
+                actions = self.garden.seek_sapling()
+        return Draft(NO_TASK_ID, actions, "I grow food.") if actions else None
 
     def _in_passing(self) -> Draft | None:
         """Use water or a cow that is close by before the need is pressing."""
@@ -99,9 +152,27 @@ class Care:
 
     def _eat(self) -> Draft | None:
         cows = self._cows()
+        ripe = self.garden.ripe()
+        if ripe and (not cows or ripe[0][0] <= cows[0][0]):
+            return self._harvest(ripe[0][1])
         if not cows:
-            return self._hunt() or self._roam()
+            return self._visit() or self._hunt() or self._roam()
         return Draft(NO_TASK_ID, [{"verb": "attack", "target": cows[0][1]}], "I eat.")
+
+    def _harvest(self, plant: Thing) -> Draft | None:
+        (_, stand), *_ = self.chart.beside(plant.cell)
+        actions, is_whole = self.chart.go(stand, MOST_ACTIONS - 1)
+        if is_whole:
+            actions.append({"verb": "collect", "target": plant.id, "steps": 1})
+        return Draft(NO_TASK_ID, actions, "I eat of the plant.") if actions else None
+
+    def _visit(self) -> Draft | None:
+        """Look after plots from time to time."""
+        step = self.book.step
+        if not self.config.plants or step <= RIPE_AGE or step % VISIT_EVERY >= VISIT_FOR:
+            return None
+        actions = self.garden.visit(VISIT_PRICE, MOST_ACTIONS)
+        return Draft(NO_TASK_ID, actions, "I look after the plants.") if actions else None
 
     def _hunt(self) -> Draft | None:
         """Go where a cow was seen of late."""
@@ -122,7 +193,12 @@ class Care:
             return self.labour.pasture(MOST_ACTIONS)
         return draft._replace(note="I look for a cow.")
 
-    def _sleep(self) -> Draft:
+    def _sleep(self) -> Draft | None:
+        """Sleep; where something attacks, behind walls if there is a way to have some."""
+        if not self.sight.is_asleep and not self.guard.is_safe:
+            walls = self.guard.wall_in()
+            if walls is not None or self.items["energy"]:
+                return walls
         return Draft(NO_TASK_ID, [{"verb": "sleep"}], "I sleep.")
 
     def _search(self) -> Draft | None:

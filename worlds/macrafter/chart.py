@@ -11,12 +11,12 @@ from primitives.navigation import UNREACHABLE
 from primitives.travel_kernels import count_around, trace_way, travel_field
 from worlds.api import Cell, Json
 from worlds.macrafter.config import MacrafterConfig
-from worlds.macrafter.ground import STEPS, UNKNOWN, Field, neighbours
+from worlds.macrafter.ground import STEPS, UNKNOWN, Field, count_sides, neighbours
 from worlds.macrafter.sight import Sight, creature_at
 from worlds.macrafter.state import FACINGS, MATERIALS, cell_id
 from worlds.macrafter.table import Table
 
-__all__ = ["LONGEST_LEG", "SHORT_LEG", "Chart"]
+__all__ = ["FOE_REACH", "LONGEST_LEG", "SHORT_LEG", "Chart"]
 
 WALK_PRICE, UNSEEN_PRICE, DIG_PRICE, BRIDGE_PRICE = 1, 2, 3, 6
 """Steps that entering a cell of each sort is taken to cost."""
@@ -24,6 +24,12 @@ LONGEST_LEG, SHORT_LEG = 24, 5
 """Cells of a walk that are one action; fewer where the way is to be kept to exactly."""
 CROWD_PRICE, BEAST_PRICE = 5, 3
 """Further steps for a cell on which an agent or a creature is seen."""
+FOE_REACH = {"zombie": 2, "skeleton": 5}
+"""Distance up to which each foe is shunned."""
+FENCE_FACTOR = 5
+"""Factor on the price of a cell that closes in a plant."""
+FOE_PRICE = 4
+"""Further steps for each cell so near to one."""
 MOST_STEPS = 200
 """Longest timeout of `navigate`."""
 SIGNS = {
@@ -93,10 +99,30 @@ class Chart:
             if cost[cell]:
                 is_plant = code < 0 and creature_at(self.sight, cell).name == "plant"
                 cost[cell] = 0 if is_plant else cost[cell] + self._crowd(code)
+        cost[self.fences] *= FENCE_FACTOR
+        for foe in self.sight.creatures(*FOE_REACH):
+            self._shun(cost, foe.cell, FOE_REACH[foe.name])
         for cell in self.crowd:
             if cost[cell] and not self.sight.sees(cell):
                 cost[cell] += CROWD_PRICE
         return cost
+
+    @cached_property
+    def fences(self) -> NDArray[np.bool_]:
+        """[H, W] bool, stones that close in a plant or a place for one."""
+        if not self.config.plants:
+            return np.zeros(self.known.material.shape, np.bool_)
+        plots = self.known.is_plot.copy()
+        for plant in self.sight.creatures("plant"):
+            plots[plant.cell] = True
+        fences: NDArray[np.bool_] = self.known.is_wall & (count_sides(plots) > 0)
+        return fences
+
+    def _shun(self, cost: NDArray[np.int16], cell: Cell, reach: int) -> None:
+        """Make all open cells near a foe dearer."""
+        rows, columns = np.ogrid[: cost.shape[0], : cost.shape[1]]
+        near = abs(rows - cell[0]) + abs(columns - cell[1]) <= reach
+        cost[near & (cost > 0)] += FOE_PRICE
 
     def _crowd(self, code: int) -> int:
         return CROWD_PRICE if code > 0 else BEAST_PRICE

@@ -15,19 +15,42 @@ from primitives.navigation import UNREACHABLE, distance_field
 from worlds.api import Cell
 from worlds.macrafter.state import MATERIALS, WALKABLE
 
-__all__ = ["STEPS", "UNKNOWN", "Field", "Ground", "ground_of", "neighbours"]
+__all__ = [
+    "GRASS",
+    "STEPS",
+    "UNKNOWN",
+    "Field",
+    "Ground",
+    "count_sides",
+    "ground_of",
+    "neighbours",
+]
 
 STEPS: tuple[Cell, ...] = ((-1, 0), (1, 0), (0, -1), (0, 1))
 """One step in each direction, in the order in which directions are walked."""
 UNKNOWN = 0
 """Material of a cell that was never seen."""
+GRASS = MATERIALS.index("grass")
 FIELD_CELLS = 1 << 20
 """Cells of all distance fields one ground keeps; the oldest are dropped first."""
 KEPT_GROUNDS = 32
 
 Field = NDArray[np.int32]
 
+WALLS = ("stone", "tree", "water", "coal", "iron", "diamond", "table", "furnace")
+"""Materials on which nothing can come to stand."""
+
 _IS_WALKABLE = np.array([name in WALKABLE for name in MATERIALS])
+_IS_WALL = np.array([name in WALLS for name in MATERIALS])
+
+
+def count_sides(marked: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """[H, W] int64, how many of the four cells beside each are marked. marked: [H, W] bool."""
+    wide = np.pad(marked, 1).astype(np.int64)
+    sides: NDArray[np.int64] = (
+        wide[:-2, 1:-1] + wide[2:, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:]
+    )
+    return sides
 
 
 def neighbours(cell: Cell) -> tuple[Cell, ...]:
@@ -54,6 +77,23 @@ class Ground:
         beside = unseen[:-2, 1:-1] | unseen[2:, 1:-1] | unseen[1:-1, :-2] | unseen[1:-1, 2:]
         frontier: NDArray[np.bool_] = self.is_walkable & beside
         return frontier
+
+    @cached_property
+    def is_wall(self) -> NDArray[np.bool_]:
+        """[H, W] bool, cells known to be closed to everything."""
+        walls: NDArray[np.bool_] = _IS_WALL[self.material]
+        return walls
+
+    @cached_property
+    def open_sides(self) -> NDArray[np.int64]:
+        """[H, W] int64, sides of each cell that are no wall; the border of the map is one."""
+        return count_sides(~self.is_wall)
+
+    @cached_property
+    def is_plot(self) -> NDArray[np.bool_]:
+        """[H, W] bool, grass that is closed in all round, for plants."""
+        plots: NDArray[np.bool_] = (self.material == GRASS) & (self.open_sides == 0)
+        return plots
 
     def is_inside(self, cell: Cell) -> bool:
         """Whether the cell is on the map."""

@@ -11,13 +11,14 @@ from worlds.api import Action, Cell, Json, below
 from worlds.macrafter.chart import Chart
 from worlds.macrafter.concepts import prerequisites
 from worlds.macrafter.config import MacrafterConfig
-from worlds.macrafter.ground import UNKNOWN
+from worlds.macrafter.ground import GRASS, STEPS, UNKNOWN
 from worlds.macrafter.jobs import NO_TASK_ID, Gift, Job
 from worlds.macrafter.nearest import Near, gap, goal_cells, nearest_known
+from worlds.macrafter.needs import is_dangerous
 from worlds.macrafter.notebook import Notebook
-from worlds.macrafter.recipes import Errand, prepare_item
+from worlds.macrafter.recipes import Errand, prepare_items
 from worlds.macrafter.sight import Sight, Thing, is_near, read_id, thing_at
-from worlds.macrafter.state import MATERIALS, cell_id
+from worlds.macrafter.state import cell_id
 from worlds.macrafter.table import Table
 from worlds.macrafter.team import Team
 
@@ -31,8 +32,10 @@ SPARE_WAIT = 35
 LEAST_WAIT, MOST_WAIT = 8, 80
 SLACK = 15
 """Steps to spare before a meeting that are used to explore on the way."""
-TOOLS = ("wood_pickaxe", "stone_pickaxe", "iron_pickaxe")
-"""Tools an agent makes for itself, in this order."""
+TOOLS = (("wood_pickaxe",), ("stone_pickaxe",), ("iron_pickaxe",))
+"""Tools an agent makes for itself, in this order, some together."""
+ARMED = (("wood_pickaxe",), ("stone_pickaxe", "stone_sword"), ("iron_pickaxe",))
+"""The same where something attacks."""
 SLOT_DETOUR = 12
 """Price beyond the cheapest cell at which an ordered one is still taken."""
 STATION_STEPS = 6
@@ -50,7 +53,8 @@ LEAST_LEG = 4
 """Least way to a place where cows are looked for."""
 SEEN_SHARE = 0.4
 """What grass seen before is worth beside unseen grass."""
-GRASS = MATERIALS.index("grass")
+AHEAD = 1.3
+"""Factor on ground to explore that lies where the agent faces."""
 CROWDED = 7
 """Distance from a teammate within which exploring is worth half."""
 
@@ -192,6 +196,7 @@ class Labour:
             near = nearest_known(known, at, source, reach, MOST_SOURCES)
             fresh = [entry for entry in near if entry.thing.cell not in taken]
             fresh = [entry for entry in fresh if entry.steps < UNREACHABLE]
+            fresh = [entry for entry in fresh if not self.chart.fences[entry.thing.cell]]
             fresh = [entry for entry in fresh if not self._is_anothers(entry)] or fresh
             if not fresh:
                 break
@@ -330,16 +335,16 @@ class Labour:
     # --- equip -----------------------------------------------------------------------------------
 
     def equip(self, job: Job, room: int) -> Draft | None:
-        """Make the next tool for oneself; what is not known of for it is looked for."""
-        for tool in TOOLS:
-            if tool not in self.table.make or self.held[tool]:
+        """Make the next tools for oneself; what is not known of for them is looked for."""
+        for tools in ARMED if is_dangerous(self.config) else TOOLS:
+            missing = [tool for tool in tools if tool in self.table.make and not self.held[tool]]
+            if not missing:
                 continue
             errand = Errand(self.config, self.table, self.sight)
-            failure = prepare_item(errand, tool)
-            if failure is None:
+            if prepare_items(errand, missing) is None:
                 actions = [_as_json(action) for action in errand.actions[:room]]
-                return Draft(NO_TASK_ID, actions, f"I make a {tool}.")
-            wanted = [name for name in self._sources_for(tool) if not self.chart.has(name)]
+                return Draft(NO_TASK_ID, actions, f"I make a {missing[0]}.")
+            wanted = [name for name in self._sources_for(missing[0]) if not self.chart.has(name)]
             if wanted:
                 return self.explore(Job("explore", items=((wanted[0], 1),)), room)
         return self.explore(Job("explore"), room)
@@ -373,7 +378,15 @@ class Labour:
         kind = job.items[0][0] if job.items else "iron"
         way = price + TOWARDS * self._beyond(job.cell) + float(EXPLORE_START)
         score = chart.unseen * (PLAIN_SHARE + chart.likely(kind)) / way
-        return self._best(is_open, score * self._elbow_room())
+        return self._best(is_open, score * self._elbow_room() * self._ahead())
+
+    def _ahead(self) -> np.ndarray:
+        """[H, W] factor, more for what lies ahead: who looks round often does not turn back."""
+        (row, column), (down, right) = self.sight.cell, STEPS[self.sight.facing]
+        rows, columns = np.ogrid[: self.sight.known.rows, : self.sight.known.columns]
+        is_ahead = (rows - row) * down + (columns - column) * right > 0
+        factor: np.ndarray = np.where(is_ahead, AHEAD, 1.0)
+        return factor
 
     def pasture(self, room: int) -> Draft | None:
         """Look for cows: over grass that is out of view, unseen best, in legs of one direction."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.sight import Sight
 
-__all__ = ["MEETING_SPARE", "SLEEPY", "Margins", "margin", "margins_of", "pressing"]
+__all__ = ["MEETING_SPARE", "SLEEPY", "Margins", "is_dangerous", "margin", "margins_of", "pressing"]
 
 Margins = Mapping[str, int]
 """Steps to death from the lack of something at which an agent looks after it."""
@@ -30,10 +30,14 @@ SOUND_SLEEP = {"food": 2, "drink": 2}
 """What must be left for a sleep that hunger and thirst do not end early."""
 
 
+def is_dangerous(config: MacrafterConfig) -> bool:
+    """Whether something in the world attacks agents."""
+    return config.zombies or config.skeletons
+
+
 def margins_of(config: MacrafterConfig, sight: Sight) -> Margins:
     """BOLD while there is something to reach and nothing but hunger threatens, else CAREFUL."""
-    is_safe = not (config.zombies or config.skeletons)
-    return BOLD if is_safe and not sight.inventory[PRIZE] else CAREFUL
+    return BOLD if not is_dangerous(config) and not sight.inventory[PRIZE] else CAREFUL
 
 
 def margin(vitals: Mapping[str, int], name: str) -> int:

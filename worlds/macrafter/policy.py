@@ -86,13 +86,15 @@ class MacrafterPolicy:
     def _plan(self, seat: Seat) -> Json:
         part = seat.book.assignment()
         job = None if part is None else read_job(part, seat.agent)
-        draft = self._care(seat, job)
+        care = Care(self.config, self.table, seat.sight, seat.chart, seat.labour, seat.book)
+        draft = care.draft(job)
         if draft is None and job is not None:
             draft = seat.labour.draft(job)
         if draft is None:
             draft = seat.labour.draft(self._own_job(seat, job))
         if draft is None or not draft.actions:
             draft = Draft(NO_TASK_ID, [{"verb": "wait", "steps": IDLE_STEPS}], "I wait.")
+        draft = care.guard.shorten(draft)
         if self._gives_way(seat):
             draft = draft._replace(actions=[{"verb": "wait", "steps": GIVE_WAY}, *draft.actions])
         return self._reply(seat, draft)
@@ -103,10 +105,6 @@ class MacrafterPolicy:
             return False
         others = seat.sight.others()
         return any(a < seat.agent and gap(cell, seat.sight.cell) <= 2 for a, cell in others)
-
-    def _care(self, seat: Seat, job: Job | None) -> Draft | None:
-        care = Care(self.config, self.table, seat.sight, seat.chart, seat.labour, seat.book)
-        return care.draft(job)
 
     def _own_job(self, seat: Seat, ordered: Job | None) -> Job:
         """Without orders that hold: explore where a leader makes the tools, else by itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from primitives.navigation import UNREACHABLE
@@ -15,7 +15,7 @@ from worlds.macrafter.sight import Sight
 from worlds.macrafter.state import cell_id
 from worlds.macrafter.table import MakeRow, Table
 
-__all__ = ["Errand", "prepare_item", "prepare_uses"]
+__all__ = ["Errand", "prepare_item", "prepare_items", "prepare_uses"]
 
 COLLECT_STEPS, CRAFT_STEPS, PLACE_STEPS = 2, 1, 2
 """Steps of a verb in the sum: a turn and an act, or the act alone."""
@@ -76,14 +76,20 @@ def prepare_item(errand: Errand, item: str, count: int = 1) -> Failed | None:
     return _obtain(errand, Want(item, ()), count)
 
 
+def prepare_items(errand: Errand, items: Sequence[str]) -> Failed | None:
+    """Add what it takes to make all of `items`: what they use first, then one after another."""
+    uses: Counter[str] = Counter()
+    for item in items:
+        uses.update(errand.table.make[item].uses)
+    if len(items) > 1 and (failure := prepare_uses(errand, uses)) is not None:
+        return failure
+    failures = (prepare_item(errand, item) for item in items)
+    return next((failure for failure in failures if failure is not None), None)
+
+
 def prepare_uses(errand: Errand, uses: Mapping[str, int]) -> Failed | None:
     """Add what it takes to hold all of `uses` at the same time."""
     return _obtain_all(errand, uses, ())
-
-
-def prepare_station(errand: Errand, stations: tuple[str, ...]) -> Failed | None:
-    """Add what it takes to stand beside the stations, placing those that are not known."""
-    return _stand_beside(errand, stations, ())
 
 
 def _obtain(errand: Errand, want: Want, count: int) -> Failed | None:

@@ -21,7 +21,9 @@ def material_of(state):
 @pytest.mark.parametrize(
     ("preset", "changes"),
     [
-        ("solo", {"ensure_solvable": False, **SMALL}),
+        pytest.param(
+            "solo", {"ensure_solvable": False, **SMALL}, marks=pytest.mark.kernel, id="solo"
+        ),
         ("survival", {"ensure_solvable": False, "spawn": "scattered", "agents": 7, **SMALL}),
         ("paper", {"ensure_solvable": False, "zombies": True, **SMALL}),
         ("paper", {"area": (40, 40), "reach": 2}),

@@ -100,7 +100,7 @@ class Garden:
 
     def fence(self, room: int) -> list[Json]:
         """Close in a plant in view that is open somewhere; empty if none is or can be."""
-        for plant in sorted(self.plants, key=lambda plant: (gap(plant.cell, self.sight.cell))):
+        for plant in sorted(self.plants, key=lambda plant: gap(plant.cell, self.sight.cell)):
             if 0 < len(self._open(plant.cell)) <= self.stones:
                 actions = self._tend(plant.cell, True, room)
                 if actions:

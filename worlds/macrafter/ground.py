@@ -47,9 +47,7 @@ _IS_WALL = np.array([name in WALLS for name in MATERIALS])
 def count_sides(marked: NDArray[np.bool_]) -> NDArray[np.int64]:
     """[H, W] int64, how many of the four cells beside each are marked. marked: [H, W] bool."""
     wide = np.pad(marked, 1).astype(np.int64)
-    sides: NDArray[np.int64] = (
-        wide[:-2, 1:-1] + wide[2:, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:]
-    )
+    sides: NDArray[np.int64] = wide[:-2, 1:-1] + wide[2:, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:]
     return sides
 
 

@@ -103,7 +103,7 @@ class Guard:
     def _is_time_to_rest(self, health: int) -> bool:
         if self.is_starved and (self.is_dying or self.items["health"] >= STRONG):
             return False
-        return self.is_dark or self.items["health"] <= health and not self.is_starved
+        return self.is_dark or (self.items["health"] <= health and not self.is_starved)
 
     @property
     def is_starved(self) -> bool:
@@ -132,7 +132,9 @@ class Guard:
             return draft
         if first["verb"] == "navigate":
             return draft._replace(actions=[self._leg(first)])
-        rest = [action for action in draft.actions[1:WATCHFUL_ACTIONS] if action["verb"] != "navigate"]
+        rest = [
+            action for action in draft.actions[1:WATCHFUL_ACTIONS] if action["verb"] != "navigate"
+        ]
         return draft._replace(actions=[first, *rest])
 
     def _is_walling_in(self, draft: Draft) -> bool:

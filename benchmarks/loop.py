@@ -25,15 +25,26 @@ from stub_world import stub_world
 
 from benchmarks.timing import Row, baseline_us, interleaved, show
 from cognitive.budget import Limits
+from cognitive.clients.base import Request
+from cognitive.clients.fake import FakeServer
+from cognitive.clients.profile import EndpointProfile
+from cognitive.clients.stack import open_client
 from cognitive.desk import Stop
 from cognitive.events import encode
 from cognitive.loop import NoGate, run
+from cognitive.loop import play as play_episode
+from cognitive.planners.llm import LlmPlanner
+from cognitive.prompts.build import MAX_PROMPT, PromptBuilder
 from cognitive.protocols import Answer, Latency, Question, Usage
 from cognitive.settings import EpisodeSettings
 from cognitive.topologies import make_topology
+from worlds.api import World
+from worlds.registry import make
 
 GROUP = 256
-STEPS = {3: 200, 32: 60, 256: 15, 1000: 10}
+STEPS = 10
+EPISODES = {3: 60, 32: 31, 256: 4, 1000: 1}
+"""Runs a figure is taken from: of the same length, and of about as many agent-steps, for all."""
 PLAN_STEPS_MUST = {3: 250, 32: 150, 256: 150, 1000: 150}
 MID_PLAN_MUST = {3: 120, 32: 25, 256: 20, 1000: 20}
 ROUND_MUST = {
@@ -42,6 +53,8 @@ ROUND_MUST = {
     ("all_to_all", 256): 1500,
 }  # fmt: skip
 CALL_S = 0.2
+PLACES = (8, 16, 32, 64)
+HTTP_PLACES = (8, 16)
 
 
 class NullPlanner:
@@ -134,13 +147,16 @@ def play(
 
 def per_agent_step(agents: int, folder: Path) -> float:
     """CPU microseconds per agent-step, plans of 5 steps."""
-    marks = play(agents, "individual", NullPlanner(5), STEPS[agents], folder)
-    return (marks[-1][0] - marks[0][0]) / (len(marks) - 1) / agents * 1e6
+    spent = 0.0
+    for _ in range(EPISODES[agents]):
+        marks = play(agents, "individual", NullPlanner(5), STEPS, folder)
+        spent += marks[-1][0] - marks[0][0]
+    return spent / EPISODES[agents] / STEPS / agents * 1e6
 
 
 def mid_plan(agents: int, folder: Path) -> float:
     """The same over the steps that write nothing but the step."""
-    marks = play(agents, "individual", NullPlanner(99), STEPS[agents], folder)
+    marks = play(agents, "individual", NullPlanner(99), 5 * STEPS, folder)
     times = [b[0] - a[0] for a, b in pairwise(marks) if b[1] - a[1] == 1]
     return statistics.median(times) / agents * 1e6
 
@@ -163,6 +179,67 @@ def slow_phase(places: int, folder: Path) -> float:
     began = time.perf_counter()
     play(256, "individual", NullPlanner(1, CALL_S, places), 1, folder)
     return (time.perf_counter() - began) / (-(-256 // places) * CALL_S)
+
+
+class AtTheBound(LlmPlanner):
+    """Asks a model, every prompt as long as a prompt may be."""
+
+    def request(self, question: Question) -> Request:
+        """The request, filled up."""
+        request = super().request(question)
+        room = MAX_PROMPT - sum(len(message["content"]) for message in request.messages)
+        return request._replace(
+            messages=(*request.messages, {"role": "user", "content": "x" * room})
+        )
+
+
+class PhaseClock(DiskSink):
+    """A sink that notes how long phases took, in wall seconds."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.phase_s = 0.0
+
+    def event(self, line: Any) -> None:
+        """Write it."""
+        super().event(line)
+        if line["e"] == "phase_started":
+            self.phase_s -= time.perf_counter()
+        elif line["e"] == "phase_ended":
+            self.phase_s += time.perf_counter()
+
+
+async def _http_phase_s(places: int, manner: str, folder: Path) -> float:
+    """Wall seconds of a phase in which 256 agents of CUBE ask the loopback endpoint, recorded."""
+    world = make("cube-v1", n=256)
+    assert isinstance(world, World)
+    sink = PhaseClock(folder / "events.jsonl")
+    async with FakeServer(otherwise=manner) as server:
+        profile = EndpointProfile("m", base_url=server.base_url, concurrency=places)
+        with (folder / "cassette.jsonl").open("wb") as cassette:
+            client = open_client(
+                profile, None, "record", write_reply=lambda line: cassette.write(encode(line))
+            )
+            planner = AtTheBound(client, profile, PromptBuilder(world.text.manual()))
+            ending = await play_episode(
+                world, EpisodeSettings(limits=Limits(steps=1)), make_topology("individual", 256),
+                lambda ask: planner, NoGate(), sink,
+            )  # fmt: skip
+            await client.close()
+    sink.close()
+    if ending.error is not None:
+        raise ending.error
+    return sink.phase_s
+
+
+def http_phase(places: int, folder: Path) -> float:
+    """Wall seconds of a phase of 256 calls of 200 ms over HTTP over what the places allow at best.
+
+    Service, client and loop share one core. Once warm.
+    """
+    asyncio.run(_http_phase_s(64, "ok", folder))
+    took = asyncio.run(_http_phase_s(places, f"slow:{CALL_S * 1000:.0f}", folder))
+    return took / (-(-256 // places) * CALL_S)
 
 
 class Stopping(NullPlanner):
@@ -198,7 +275,7 @@ def rows(is_quick: bool = False) -> list[Row]:
 
 
 def _rows(folder: Path, is_quick: bool) -> list[Row]:
-    sizes = (3, 32) if is_quick else tuple(STEPS)
+    sizes = (3, 32) if is_quick else tuple(EPISODES)
     measures: dict[str, Callable[[], float]] = {}
     bars: dict[str, tuple[str, float]] = {}
     for n in sizes:
@@ -236,7 +313,11 @@ def _single(folder: Path, memory: float) -> list[Row]:
     found = [("256 agents, 200 steps of talk, memory", memory, "MB", 300.0)]
     found += [
         (f"256 calls of 0.2 s, {places} at a time", slow_phase(places, folder), "x", 1.5)
-        for places in (16, 32, 64)
+        for places in PLACES
+    ]
+    found += [
+        (f"256 calls of 0.2 s over HTTP, {places} at a time", http_phase(places, folder), "x", 1.5)
+        for places in HTTP_PLACES
     ]
     found.append(("stop with 64 calls in flight", cancel_s(folder), "s", 3.0))
     base = baseline_us()

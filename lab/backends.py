@@ -281,11 +281,14 @@ class Ray:
         self.capacity = workers or max(1, int(resources.get("CPU", 1)))
         self._task = ray.remote(num_cpus=1, max_retries=0)(_play_away)
         self._running: dict[Any, tuple[Job, float]] = {}
+        self._book: Any = None
 
     def submit(self, job: Job) -> None:
         folder = Path(job.folder)
         job = job._replace(folder=str(folder.resolve()))
-        reference = self._task.remote(job, _files_in(folder), self._probe)
+        if self._book is None and job.orders.is_limited:
+            self._book = self._ray.remote(num_cpus=0)(_Book).remote()
+        reference = self._task.remote(job, _files_in(folder), self._probe, self._book)
         self._running[reference] = (job, time.perf_counter())
 
     def completed(self) -> list[Completion]:
@@ -298,6 +301,8 @@ class Ray:
         job, began = self._running.pop(reference)
         try:
             outcome, files, node = self._ray.get(reference)
+        except self._ray.exceptions.TaskCancelledError:
+            outcome, files, node = Outcome("stopped", "stopped"), {}, "ray"
         except self._ray.exceptions.RayError as problem:
             outcome = Outcome("failed", None, f"the worker died ({type(problem).__name__})")
             files, node = {}, "ray"
@@ -308,7 +313,10 @@ class Ray:
         return Completion(job.key, outcome, node, time.perf_counter() - began)
 
     def spent(self) -> Mapping[str, Spent]:
-        return {}
+        if self._book is None:
+            return {}
+        known = self._ray.get(self._book.spent.remote())
+        return {job.key: known[job.key] for job, _ in self._running.values() if job.key in known}
 
     def cancel(self, is_hard: bool = False) -> None:
         for reference in self._running:
@@ -325,23 +333,52 @@ def _files_in(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
+class _Book:
+    """An actor that knows what running jobs have spent."""
+
+    def __init__(self) -> None:
+        self._spent: dict[str, Spent] = {}
+
+    def note(self, key: str, spent: Spent) -> None:
+        self._spent[key] = spent
+
+    def spent(self) -> dict[str, Spent]:
+        return self._spent
+
+
 def _play_away(
-    job: Job, files: Mapping[str, bytes], probe: str
+    job: Job, files: Mapping[str, bytes], probe: str, book: Any = None
 ) -> tuple[Outcome, Mapping[str, bytes], str]:
-    """Play a job on a worker; what it wrote comes back if the driver cannot see its files."""
+    """Play a job on a worker; what it wrote comes back if the driver cannot see its files.
+
+    book: the actor to tell what is spent, None for nobody.
+    """
     node = f"ray/{os.getpid()}"
-    stop = Stop()
+    stop, report = Stop(), None if book is None else _reporter(book, job.key)
     if Path(probe).exists():
         with stop.on_signals():
-            return play(job, stop), {}, node
+            return play(job, stop, report), {}, node
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / job.key
         folder.mkdir()
         for file, data in files.items():
             (folder / file).write_bytes(data)
         with stop.on_signals():
-            outcome = play(job._replace(folder=str(folder)), stop)
+            outcome = play(job._replace(folder=str(folder)), stop, report)
         return outcome, _files_in(folder), node
+
+
+def _reporter(book: Any, key: str) -> Callable[[int, int, int], None]:
+    """Tells the book whenever something more was spent."""
+    last = (0, 0, 0)
+
+    def report(*spent: int) -> None:
+        nonlocal last
+        if spent != last:
+            last = (spent[0], spent[1], spent[2])
+            book.note.remote(key, last)
+
+    return report
 
 
 def make_backend(

@@ -49,6 +49,16 @@ def _limits(what: str) -> tuple[Option, ...]:
     )
 
 
+def _models(whom: str) -> tuple[Option, ...]:
+    return (
+        Option("--model", "NAME", f"a language model plays for {whom}"),
+        Option(
+            "--endpoint", "URL", "address of every model (OpenAI's interface)", "default OpenAI's"
+        ),
+        Option("--key-env", "VARIABLE", "variable with the key of --endpoint", "default no key"),
+    )
+
+
 _SET = Option(
     "--set", "KEY=VALUE", "one setting, dotted; repeatable", "see `--dry-run`", kind="many"
 )
@@ -68,6 +78,7 @@ RUN = Command(
     (
         Option("preset", "PRESET|FILE.toml", "a shipped preset or a settings file", kind="place"),
         _SET,
+        *_models("every agent"),
         Option("--seed", "N", "world, chance and order of everything", "default 0", "number"),
         Option("--out", "DIR", "run folder", "default runs/<run_key>"),
         Option("--resume", "DIR", "go on with a partial or stopped run"),
@@ -116,6 +127,8 @@ SWEEP = Command(
             "--rerun-damaged", "", "play runs again whose summary contradicts them", kind="flag"
         ),
         Option("--only", "KEY=VALUE", "only runs with this value; repeatable", kind="many"),
+        Option("--planner", "NAME", "plays for every agent of every run: scripted, greedy, …"),
+        *_models("every agent of every run"),
         *_limits("the sweep"),
         _QUIET,
         Option("--dry-run", "", "list the runs, which exist, and the most calls", kind="flag"),

@@ -22,7 +22,7 @@ _BAD_INPUT = (ConfigError, RecordError, LayoutError, UnknownWorld)
 _BAD_PATH = (FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError)
 _MODULES = {
     "run": "lab.commands_play",
-    "sweep": "lab.commands_play",
+    "sweep": "lab.commands_sweep",
     "table": "lab.commands_show",
     "plot": "lab.commands_show",
     "replay": "lab.commands_show",
@@ -93,6 +93,11 @@ def where_of(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
             raise ConfigError(f'"{text}" is no filter; allowed KEY=VALUE[,VALUE]')
         found[key.strip()] = (*found.get(key.strip(), ()), *names_of(values))
     return found
+
+
+def millionths(amount: float | None) -> int:
+    """Money as budgets count it; 0 for none."""
+    return round((amount or 0) * 1e6)
 
 
 def need_display(instead: str) -> None:

@@ -11,8 +11,15 @@ from typing import Any, NamedTuple
 
 from cognitive.errors import ConfigError
 from lab import config, records, settings
+from lab.models import Choice
 
-NAMES = ("name", "out", "seeds", "base", "axes", "planners", "skip", "limits")
+NAMES = ("name", "out", "seeds", "base", "axes", "planners", "skip", "limits", "table")
+TABLE = (
+    settings.Setting(
+        "columns", [], settings.TEXTS, "sets or metrics of a table printed at the end"
+    ),
+    settings.Setting("published", False, settings.FLAG, "numbers of the papers beside them"),
+)
 LIMITS = (
     settings.Setting("workers", 0, settings.whole(0, 4096), "runs at a time; 0: one a core"),
     settings.Setting("calls_in_flight", 16, settings.whole(1, 4096), "of the whole sweep"),
@@ -22,6 +29,7 @@ LIMITS = (
     settings.Setting("retries", 1, settings.whole(0, 100), "further tries of a failed run"),
     settings.Setting("stop_after_failures", 0, settings.whole(0, 10**6), "0: never stop"),
 )
+NO_CHOICE = Choice()
 
 
 class Planned(NamedTuple):
@@ -40,17 +48,26 @@ class Sweep:
     out: Path
     runs: tuple[Planned, ...]
     limits: Mapping[str, int]
+    table: Mapping[str, Any]
 
 
-def read_sweep(source: str, out: str | None, only: Mapping[str, Sequence[str]]) -> Sweep:
-    """The sweep of a shipped preset or a file. Raises ConfigError with every finding."""
+def read_sweep(
+    source: str, out: str | None, only: Mapping[str, Sequence[str]], choice: Choice = NO_CHOICE
+) -> Sweep:
+    """The sweep of a shipped preset or a file. Raises ConfigError with every finding.
+
+    choice: planner, model and endpoint that take the place of those of the file.
+    """
     place = Path(source).name
     raw = config.read_source(source, "sweep")
+    choice.check()
     findings = [
         settings.unknown_setting("", key, NAMES, "a sweep") for key in raw if key not in NAMES
     ]
     limits = settings.read_section("limits", LIMITS, raw.get("limits", {}), findings)
+    table = settings.read_section("table", TABLE, raw.get("table", {}), findings)
     name = str(raw.get("name", Path(source).stem))
+    _choose(raw, choice)
     axes = raw.get("axes", {})
     findings += [
         f"[axes] {axis} = {settings.shown(values)}: allowed a list of values"
@@ -66,7 +83,21 @@ def read_sweep(source: str, out: str | None, only: Mapping[str, Sequence[str]]) 
     chosen = [run for run in runs if _fits(run, only, place)]
     _refuse_twins(chosen, place)
     folder = Path(out or raw.get("out") or f"results/{name}")
-    return Sweep(name, folder, tuple(chosen), limits)
+    return Sweep(name, folder, tuple(chosen), limits, table)
+
+
+def _choose(raw: dict[str, Any], choice: Choice) -> None:
+    """Put the planner, model and endpoint of the command line in the place of the file's."""
+    raw["planners"] = choice.planners(raw.get("planners", {}))
+    base, axes = raw.get("base", {}), raw.get("axes", {})
+    if choice.name is not None:
+        base.pop("planner", None)
+        raw["axes"] = {**axes, "planner": [choice.name]}
+        return
+    if isinstance(axes.get("planner"), list):
+        axes["planner"] = [choice.pointed(entry) for entry in axes["planner"]]
+    if "planner" in base:
+        base["planner"] = choice.pointed(base["planner"])
 
 
 def _seeds(value: Any, findings: list[str]) -> list[int]:

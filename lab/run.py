@@ -53,6 +53,11 @@ class Orders(NamedTuple):
     max_money: int = 0
     concurrency: int = 0
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether this session has a limit of its own."""
+        return bool(self.max_calls or self.max_tokens or self.max_money)
+
 
 class Outcome(NamedTuple):
     """How a run ended: finished, stopped or failed; `spent` is calls, tokens and money in all."""

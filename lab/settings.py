@@ -14,6 +14,8 @@ SEED_LIMIT = 2**63
 COUNT = 10**12
 LOCAL_ADDRESS = "COOPLAB_LOCAL_URL"
 """Variable with the address of the embedded model; one is started where it is not set."""
+ENDPOINT_ADDRESS = "COOPLAB_ENDPOINT"
+"""Variable with the address that `--endpoint` names; no config holds an address."""
 
 
 # --- the environment -----------------------------------------------------------------------------
@@ -51,6 +53,11 @@ def set_local_address(address: str) -> None:
         os.environ[LOCAL_ADDRESS] = address
     else:
         os.environ.pop(LOCAL_ADDRESS, None)
+
+
+def set_endpoint_address(address: str) -> None:
+    """Tell this process and its children the address that `--endpoint` names."""
+    os.environ[ENDPOINT_ADDRESS] = address
 
 
 def has_display() -> bool:
@@ -122,6 +129,10 @@ NONE = "none"
 FLAG = Check("true, false", lambda value: isinstance(value, bool))
 TEXT = Check("a text", lambda value: isinstance(value, str))
 TABLE = Check("a table", lambda value: isinstance(value, Mapping))
+TEXTS = Check(
+    "a list of texts",
+    lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
+)
 
 
 class Setting(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,15 +54,19 @@ class Manifest:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / MANIFEST
-        self.last: dict[str, Any] = {}
+        self._tries: dict[str, int] = {}
+        self._known: set[str] = set()
         if self.path.exists():
             records.cut_tail(self.path)
             for line in records.read_objects(self.path):
-                self.last[line["run_key"]] = line
+                self._note(line["run_key"], line["status"], line["tries"])
 
-    def open(self) -> None:
-        """Begin to append."""
+    def open(self, todo: Sequence[Todo]) -> None:
+        """Begin to append; runs that are new here are `pending`."""
         self._writer = records.LineWriter(self.path)
+        for run, _, tries in todo:
+            if run.key not in self._known:
+                self.write(run, "pending", tries - 1)
 
     def write(self, run: Planned, status: str, tries: int, **facts: Any) -> None:
         """Append what became of a run."""
@@ -76,7 +80,7 @@ class Manifest:
             "error": facts.get("error"),
             "wall": facts.get("wall"),
         }
-        self.last[run.key] = line
+        self._note(run.key, status, tries)
         self._writer.write(line)
 
     def close(self) -> None:
@@ -84,9 +88,13 @@ class Manifest:
         self._writer.close()
 
     def tries(self, key: str) -> int:
-        """How often a run has failed so far."""
-        line = self.last.get(key)
-        return line["tries"] if line and line["status"] == "failed" else 0
+        """How often a run has failed since it last finished."""
+        return self._tries.get(key, 0)
+
+    def _note(self, key: str, status: str, tries: int) -> None:
+        self._known.add(key)
+        if status in ("failed", "finished"):
+            self._tries[key] = tries if status == "failed" else 0
 
 
 def survey(
@@ -148,16 +156,13 @@ class Driver:
             todo = self._waiting.pop(0)
             folder = self._sweep.out / todo.run.key
             folder.mkdir(parents=True, exist_ok=True)
+            text = records.canonical(todo.run.config)
+            if not (folder / records.CONFIG).exists():
+                records.write_whole(folder / records.CONFIG, text)
             self._running[todo.run.key] = todo
             self._manifest.write(todo.run, "running", todo.tries)
             self.tally.running = len(self._running)
-            job = Job(
-                todo.run.key,
-                records.canonical(todo.run.config),
-                str(folder),
-                self._orders(todo),
-            )
-            self._backend.submit(job)
+            self._backend.submit(Job(todo.run.key, text, str(folder), self._orders(todo)))
 
     def _orders(self, todo: Todo) -> Orders:
         """What is left of the sweep's limits is a limit of the run."""

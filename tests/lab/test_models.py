@@ -182,6 +182,48 @@ def test_a_sweep_stops_at_its_own_limit_and_goes_on(home, monkeypatch, capsys):
     assert len(used) == 2 and sum(used) == paid
 
 
+@pytest.mark.parametrize(
+    ("preset", "only"), [("paper-table-2", "topology=chain"), ("paper-table-8", "topology=chain")]
+)
+def test_paper_tables_take_a_model_and_an_endpoint_with_one_flag_each(
+    home, monkeypatch, capsys, preset, only
+):
+    words = ["sweep", preset, "--only", only, "--only", "seed=0", "--out", "out"]
+    with Endpoint() as endpoint:
+        address = endpoint.server.base_url
+        words += ["--model", "tiny/1", "--endpoint", address, "--backend", "serial", "--quiet"]
+        assert app([*words, "--dry-run"]) == 0
+        assert "1 to play, 0 finished; most model calls: 3,615" in capsys.readouterr().out
+        assert endpoint.calls == 0
+        assert app([*words, "--key-env", "FAKE_KEY"]) == 0
+        assert {got.body["model"] for got in endpoint.server.received} == {"tiny/1"}
+        sent = {got.headers.get("authorization") for got in endpoint.server.received}
+    text = capsys.readouterr().out
+    assert "3 agents, tiny-1, repair off" in text and "Chain † GPT-5.4-mini" in text, text
+    assert sent == {f"Bearer {KEY}"} and f"{endpoint.calls:,}" != "0"
+    (folder,) = records.run_folders((home / "out",))
+    for path in folder.iterdir():
+        assert address not in path.read_text() and KEY not in path.read_text(), path.name
+
+
+def test_a_run_takes_a_model_and_an_endpoint_and_is_resumed_at_another(home, capsys):
+    words = ["run", "cube-quorum", "--quiet", "--set", "budget.steps=3", "--out", "run"]
+    with Endpoint() as endpoint:
+        words += ["--model", "tiny", "--endpoint", endpoint.server.base_url]
+        assert app([*words, "--max-calls", "2"]) == 4
+    resume = ["run", "--resume", "run", "--quiet"]
+    with Endpoint() as endpoint:
+        assert app([*resume, "--endpoint", endpoint.server.base_url]) == 0
+        assert endpoint.calls > 0
+    assert app([*resume, "--model", "other"]) == 2
+    assert app(["run", "--endpoint", "localhost:80"]) == 2
+    assert app(["run", "--key-env", "FAKE_KEY"]) == 2
+    assert app(["sweep", "scaling", "--dry-run", "--planner", "greedy", "--model", "m"]) == 2
+    errors = capsys.readouterr().err
+    for says in ("keeps its planners", "allowed an address with", "only with --endpoint", "one of"):
+        assert says in errors, errors
+
+
 def test_wall_facts_of_calls_are_kept_apart(home, monkeypatch):
     with Endpoint(["status:500", "ok"]) as endpoint:
         point_to(endpoint, monkeypatch)

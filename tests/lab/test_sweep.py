@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from lab import backends, commands_play, grid, records, sweep
+from lab import backends, commands_sweep, grid, records, sweep
 from lab.cli import app
 from lab.progress import Progress, Tally, progress_line
 from lab.run import Orders
@@ -76,7 +76,8 @@ def test_a_sweep_plays_every_run_once(played):
     path, out = played
     lines = [(line["run_key"], line["status"]) for line in manifest(out)]
     keys = [run.key for run in grid.read_sweep(path, None, {}).runs]
-    assert lines == [(key, status) for key in keys for status in ("running", "finished")]
+    played = [(key, status) for key in keys for status in ("running", "finished")]
+    assert lines == [*((key, "pending") for key in keys), *played]
 
 
 def test_a_second_start_plays_nothing(played, capsys):
@@ -103,6 +104,15 @@ def test_dry_run_lists_and_plays_nothing(tmp_path, capsys):
     text = capsys.readouterr().out
     assert text.count("new ") == 4 and "4 to play, 0 finished; most model calls: 0" in text, text
     assert not (tmp_path / "out").exists()
+
+
+def test_a_paper_table_is_played_and_printed_by_one_command(tmp_path, capsys):
+    assert start("paper-table-8", tmp_path / "out", "--planner", "scripted") == 0
+    lines = capsys.readouterr().out.splitlines()
+    titles = "Score Steps Score/Step Plans/Agent Msg. Intr. Total Dec. Spat. Temp. Dep."
+    assert " ".join(lines[2].split()) == f"Structure {titles}"
+    assert [line.split()[0] for line in lines[3:6]] == ["Individual", "Centralized", "Chain"]
+    assert sum("†" in line for line in lines[6:10]) == 4, lines
 
 
 def test_only_plays_some(tmp_path):
@@ -176,7 +186,7 @@ def test_a_killed_worker_fails_its_run_and_no_other(tmp_path, monkeypatch, capsy
 
         return progress
 
-    monkeypatch.setattr(commands_play, "_progress", killer)
+    monkeypatch.setattr(commands_sweep, "_progress", killer)
     monkeypatch.setattr(backends, "WAIT_SECONDS", 0.001)
     assert start(path, out, "--workers", "1", backend="processes") == 1
     shown = capsys.readouterr()
@@ -219,7 +229,7 @@ def test_ctrl_c_stops_a_sweep_and_the_same_command_goes_on(played, tmp_path, mon
     def breaker(options, console):
         return lambda tally: tally.finished == 2 and os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(commands_play, "_progress", breaker)
+    monkeypatch.setattr(commands_sweep, "_progress", breaker)
     assert start(path, tmp_path / "out") == 130
     assert len(records.run_folders((tmp_path / "out",))) == 2
     monkeypatch.undo()

@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from multiprocessing import connection, get_context
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -229,8 +230,13 @@ def _work(pipe: connection.Connection[Any, Any]) -> None:
     stop = Stop()
     listener = threading.Thread(target=_listen, args=(pipe, jobs, stop), daemon=True)
     listener.start()
+
+    def tell(message: Outcome | Spent) -> None:
+        with suppress(OSError):  # the driver is gone: the listener has asked for a stop
+            pipe.send(message)
+
     while (job := jobs.get()) is not None:
-        pipe.send(play(job, stop, lambda *spent: pipe.send(spent)))
+        tell(play(job, stop, lambda *spent: tell(spent)))
 
 
 def _listen(

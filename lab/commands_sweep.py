@@ -82,7 +82,7 @@ def _drive(
     name = (options.backend or "processes") if found.todo else "serial"
     workers = planned.limits["workers"]
     backend = make_backend(name, workers, stop, options.ray_address, manifest.path)
-    manifest.open(found.todo)
+    manifest.open(found)
     driver = sweep.Driver(planned, backend, manifest, stop, found)
     try:
         driver.play(_progress(options, console))

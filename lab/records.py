@@ -28,6 +28,7 @@ SUMMARY_SCHEMA = 1
 TIMING, SUMMARY, LOCK = "timing.json", "summary.json", "run.lock"
 SYNC_SECONDS = 0.5
 HEARTBEAT_SECONDS = 60.0
+WAIT_SECONDS = 0.05
 
 FINISHED_BY = frozenset({"world", "steps", "team_ms", "agent_ms", "calls", "tokens", "money"})
 RESUMABLE_BY = frozenset({"stopped", "endpoint"})
@@ -160,10 +161,13 @@ class RunLock:
     the lock counts until its heartbeat is older than a minute.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Take the lock of `folder`. Raises RecordError while somebody else has it."""
+    def __init__(self, folder: Path, patience: float = 0.0) -> None:
+        """Take the lock of `folder`; waits up to `patience` seconds for whoever has it.
+
+        Raises RecordError if somebody else has it after that.
+        """
         self.path = folder / LOCK
-        self._file = self._take()
+        self._file = self._wait_for(time.monotonic() + patience)
         self._file.truncate(0)
         self._file.write(
             encode(
@@ -191,6 +195,15 @@ class RunLock:
         at: TracebackType | None,
     ) -> None:
         self.release()
+
+    def _wait_for(self, deadline: float) -> IO[bytes]:
+        while True:
+            try:
+                return self._take()
+            except RecordError:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(WAIT_SECONDS)
 
     def _take(self) -> IO[bytes]:
         while True:

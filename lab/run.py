@@ -43,7 +43,7 @@ class Orders(NamedTuple):
     manner: `new`; `resume` (what is recorded must come out again, then it goes on); `again` (from
     the start, recorded replies are used). replies: where answers of models come from. Limits: of
     this session, 0 means none; a run that meets one ends `stopped`. concurrency: most calls in
-    flight, 0: as set.
+    flight, 0: as set. patience: seconds to wait for whoever writes the folder now.
     """
 
     manner: str = "new"
@@ -52,6 +52,7 @@ class Orders(NamedTuple):
     max_tokens: int = 0
     max_money: int = 0
     concurrency: int = 0
+    patience: float = 0.0
 
     @property
     def is_limited(self) -> bool:
@@ -101,8 +102,11 @@ async def perform(
     config = json.loads(config_json)
     folder.mkdir(parents=True, exist_ok=True)
     asked = () if orders.replies == "replay" else config["planner"]
-    with records.RunLock(folder) as lock, local_model(asked):
-        return await _Session(config, folder, orders, company, lock).play()
+    with records.RunLock(folder, orders.patience) as lock:
+        if orders.manner == "resume" and is_finished_as(folder, config):
+            return outcome_of(folder)
+        with local_model(asked):
+            return await _Session(config, folder, orders, company, lock).play()
 
 
 class _Session:
@@ -283,6 +287,12 @@ def refuse_other_config(
             raise RecordError(
                 f"{folder} holds another config ({key} {old}, not {new}); choose --out or --resume"
             )
+
+
+def is_finished_as(folder: Path, config: Mapping[str, Any]) -> bool:
+    """Whether the folder holds the finished run of this very config."""
+    is_finished = records.status(folder, is_thorough=True) == "finished"
+    return is_finished and records.read_json(folder / records.CONFIG) == config
 
 
 def outcome_of(folder: Path) -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,8 @@ from lab.stopping import Stop
 
 MANIFEST = "manifest.jsonl"
 SPENDABLE = ("calls", "tokens", "money")
+PATIENCE = 5.0
+"""Seconds in which the workers of a driver that was killed let go of their runs."""
 
 
 # --- what is still to play -----------------------------------------------------------------------
@@ -55,17 +57,20 @@ class Manifest:
     def __init__(self, folder: Path) -> None:
         self.path = folder / MANIFEST
         self._tries: dict[str, int] = {}
-        self._known: set[str] = set()
+        self._status: dict[str, str] = {}
         if self.path.exists():
             records.cut_tail(self.path)
             for line in records.read_objects(self.path):
                 self._note(line["run_key"], line["status"], line["tries"])
 
-    def open(self, todo: Sequence[Todo]) -> None:
-        """Begin to append; runs that are new here are `pending`."""
+    def open(self, found: Survey) -> None:
+        """Begin to append; new runs are `pending`, and what a killed driver left out is added."""
         self._writer = records.LineWriter(self.path)
-        for run, _, tries in todo:
-            if run.key not in self._known:
+        for run in found.finished:
+            if self._status.get(run.key) != "finished":
+                self.write(run, "finished", self.tries(run.key) + 1)
+        for run, _, tries in found.todo:
+            if run.key not in self._status:
                 self.write(run, "pending", tries - 1)
 
     def write(self, run: Planned, status: str, tries: int, **facts: Any) -> None:
@@ -92,7 +97,7 @@ class Manifest:
         return self._tries.get(key, 0)
 
     def _note(self, key: str, status: str, tries: int) -> None:
-        self._known.add(key)
+        self._status[key] = status
         if status in ("failed", "finished"):
             self._tries[key] = tries if status == "failed" else 0
 
@@ -179,6 +184,7 @@ class Driver:
             max_tokens=left.get("tokens", 0),
             max_money=left.get("money", 0),
             concurrency=share,
+            patience=PATIENCE,
         )
 
     def _take(self, completion: Completion) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 import warnings
 
@@ -103,6 +104,12 @@ def test_a_folder_has_one_writer(tmp_path):
         records.RunLock(tmp_path)
     records.RunLock(tmp_path).release()
     assert not (tmp_path / records.LOCK).exists()
+
+
+def test_whoever_is_patient_gets_the_lock_once_it_is_free(tmp_path):
+    held = records.RunLock(tmp_path)
+    threading.Timer(0.2, held.release).start()
+    records.RunLock(tmp_path, patience=20.0).release()
 
 
 def test_the_lock_of_a_killed_process_is_taken_over(tmp_path):

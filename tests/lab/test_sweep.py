@@ -5,6 +5,9 @@ import multiprocessing
 import os
 import shutil
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -264,3 +267,12 @@ def test_a_stop_reaches_listeners_that_come_late():
     stop.listen(lambda: heard.append("late"))
     stop.ask()
     assert heard == ["early", "late"] and stop.is_hard
+
+
+def test_a_sweep_killed_at_random_moments_ends_with_the_same_bytes():
+    """The same as the 60 runs of `python -m benchmarks.sweep_kills`, in small."""
+    words = ["--runs", "6", "--kills", "2", "--seed", "4", "--backends", "processes"]
+    command = [sys.executable, "-m", "benchmarks.sweep_kills", *words]
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from primitives.navigation import UNREACHABLE
-from worlds.api import Json
+from worlds.api import Cell, Json
 from worlds.macrafter.chart import Chart
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.garden import Garden
@@ -14,12 +16,15 @@ from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
 from worlds.macrafter.nearest import nearest_known
 from worlds.macrafter.needs import MEETING_SPARE, is_dangerous, margin, margins_of, pressing
 from worlds.macrafter.notebook import Notebook
+from worlds.macrafter.numbers import daylight
 from worlds.macrafter.sight import Sight, Thing
-from worlds.macrafter.state import VITAL_CAP
+from worlds.macrafter.state import VITAL_CAP, cell_id
 from worlds.macrafter.table import Table
 
 __all__ = ["Care"]
 
+NIGHT, TIRED = 0.3, 5
+"""Daylight, by the clock, at which all who have no more energy sleep at the same time."""
 CLOSE_STEPS, CLOSE_LEVEL = 10, 6
 """Water or a cow that near is used from this level on."""
 FAR_STEPS, FAR_LEVEL = 20, 4
@@ -34,7 +39,6 @@ FARM_STEPS = 350
 """Steps that must be left for a plant to ripen."""
 VISIT_EVERY, VISIT_FOR, VISIT_PRICE = 75, 30, 40
 """Plots are looked at in so many of so many steps, if the way is no dearer."""
-MOST_WATERS = 4
 
 
 class Care:
@@ -73,15 +77,23 @@ class Care:
             draft = self._ways[name]()
             if draft is not None:
                 return draft
+        if self._is_bedtime(job):
+            return self._sleep()
         return self._in_passing() or self._stock() or self._farm()
+
+    def _is_bedtime(self, job: Job | None) -> bool:
+        """Whether all sleep now, so that all are awake together, and it is worth it."""
+        if margin(self.items, "energy") > self.left or (job is not None and job.role == "meet"):
+            return False
+        return daylight(int(self.sight.state.step[0])) < NIGHT and self.items["energy"] <= TIRED
 
     def _get_ready(self) -> Draft | None:
         """In the evening, or at night on the way, drink and eat what is not far."""
         if self.guard.is_safe or not (self.guard.is_evening or self.guard.is_dark):
             return None
         most = CLOSE_STEPS if self.guard.is_dark else READY_STEPS
-        waters, cows = self._waters(), self._cows()
-        if self.items["drink"] <= READY_LEVEL and waters and waters[0][0] <= most:
+        cows = self._cows()
+        if self.items["drink"] <= READY_LEVEL and self._is_water_within(most):
             return self._drink()
         if self.items["food"] <= CLOSE_LEVEL and cows and cows[0][0] <= most:
             return self._eat()
@@ -114,21 +126,22 @@ class Care:
     def _in_passing(self) -> Draft | None:
         """Use water or a cow that is close by before the need is pressing."""
         drink = self.items["drink"]
-        if drink <= CLOSE_LEVEL and margin(self.items, "drink") < self.left:
-            waters = self._waters()
-            if waters and waters[0][0] <= (FAR_STEPS if drink <= FAR_LEVEL else CLOSE_STEPS):
-                return self._drink()
+        is_dry = drink <= CLOSE_LEVEL and margin(self.items, "drink") < self.left
+        if is_dry and self._is_water_within(FAR_STEPS if drink <= FAR_LEVEL else CLOSE_STEPS):
+            return self._drink()
         if self.items["food"] <= CLOSE_LEVEL and margin(self.items, "food") < self.left:
             cows = self._cows()
             if cows and cows[0][0] <= CLOSE_STEPS:
                 return self._eat()
         return None
 
-    def _waters(self) -> list[tuple[int, str]]:
-        near = nearest_known(
-            self.sight.known, self.sight.cell, "water", self.config.reach, MOST_WATERS
-        )
-        return [(entry.steps, entry.thing.id) for entry in near if entry.steps < UNREACHABLE]
+    @cached_property
+    def _water(self) -> tuple[int, Cell, Cell] | None:
+        """(price, where to stand, cell) of the nearest water."""
+        return self.chart.nearest("water")
+
+    def _is_water_within(self, price: int) -> bool:
+        return self._water is not None and self._water[0] <= price
 
     def _cows(self) -> list[tuple[int, str]]:
         known = self.sight.known
@@ -140,15 +153,16 @@ class Care:
         return sorted(pair for pair in cows if pair[0] < UNREACHABLE)
 
     def _drink(self) -> Draft | None:
-        waters = self._waters()
-        if not waters:
+        water = self._water
+        if water is None:
             return self._search()
-        steps, id = waters[0]
-        actions: list[Json] = [{"verb": "navigate", "target": id}] if steps else []
-        missing = VITAL_CAP - self.items["drink"]
-        count = min(missing, MOST_ACTIONS - len(actions))
-        actions += [{"verb": "collect", "target": id, "steps": 1} for _ in range(count)]
-        return Draft(NO_TASK_ID, actions, "I drink.")
+        _, stand, cell = water
+        actions, is_whole = self.chart.go(stand, MOST_ACTIONS)
+        if is_whole:
+            missing = VITAL_CAP - self.items["drink"]
+            sip: Json = {"verb": "collect", "target": cell_id("water", cell), "steps": 1}
+            actions += [sip] * min(missing, MOST_ACTIONS - len(actions))
+        return Draft(NO_TASK_ID, actions, "I drink.") if actions else None
 
     def _eat(self) -> Draft | None:
         cows = self._cows()
@@ -184,7 +198,7 @@ class Care:
         near = sorted(entry for entry in told if entry[0][0] <= HUNT_PRICE)
         if not near:
             return None
-        actions, _ = self.chart.go(near[0][0][1], MOST_ACTIONS)
+        actions = self.chart.stroll(near[0][0][1])
         return Draft(NO_TASK_ID, actions, "I go where a cow was.") if actions else None
 
     def _roam(self) -> Draft | None:

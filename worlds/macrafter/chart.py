@@ -20,7 +20,7 @@ __all__ = ["FOE_REACH", "LONGEST_LEG", "SHORT_LEG", "Chart"]
 
 WALK_PRICE, UNSEEN_PRICE, DIG_PRICE, BRIDGE_PRICE = 1, 2, 3, 6
 """Steps that entering a cell of each sort is taken to cost."""
-LONGEST_LEG, SHORT_LEG = 24, 5
+LONGEST_LEG, SHORT_LEG, LOOK_LEG = 24, 5, 3
 """Cells of a walk that are one action; fewer where the way is to be kept to exactly."""
 CROWD_PRICE, BEAST_PRICE = 5, 3
 """Further steps for a cell on which an agent or a creature is seen."""
@@ -136,7 +136,22 @@ class Chart:
 
     def has(self, name: str) -> bool:
         """Whether some cell of that material is known beside which one can come to stand."""
-        return any(self.beside(cell) for cell in self.known.cells_of(name))
+        return self.nearest(name) is not None
+
+    def nearest(self, name: str) -> tuple[int, Cell, Cell] | None:
+        """(price, where to stand, cell) of the material that is cheapest to come beside."""
+        price = self.field.copy()
+        for cell in self.sight.things:
+            price[cell] = UNREACHABLE
+        wide = np.pad(price, 1, constant_values=UNREACHABLE)
+        rows, columns = price.shape
+        sides = [wide[1 + r : 1 + r + rows, 1 + c : 1 + c + columns] for r, c in STEPS]
+        least = np.where(self.known.material == _IDS[name], np.minimum.reduce(sides), UNREACHABLE)
+        row, column = divmod(int(least.argmin()), columns)
+        if least[row, column] >= UNREACHABLE:
+            return None
+        cost, stand = self.beside((row, column))[0]
+        return cost, stand, (row, column)
 
     def price(self, cell: Cell) -> int:
         """Price of the cheapest way to `cell`, UNREACHABLE without one."""
@@ -156,36 +171,40 @@ class Chart:
 
     # --- actions ---------------------------------------------------------------------------------
 
-    def go(self, cell: Cell, room: int) -> tuple[list[Json], bool]:
+    def stroll(self, cell: Cell) -> list[Json]:
+        """The first few steps of the way to `cell`, to look round after."""
+        actions: list[Json] = self.go(cell, 2, LOOK_LEG)[0]
+        return actions
+
+    def go(self, cell: Cell, room: int, leg: int | None = None) -> tuple[list[Json], bool]:
         """At most `room` actions along the way to `cell`, and whether they lead all the way.
 
-        They end before ground that was never seen.
+        They end before ground that was never seen. leg: cells of one walk, if not as usual.
         """
+        leg = leg or self.leg
         way, at, done = self.way(cell), self.sight.cell, 0
         actions: list[Json] = []
         faced: Cell | None = self.sight.faced()
         while done < len(way):
-            walk = self._walk(way, done)
+            walk = self._walk(way, done, leg)
             step = walk or self._work(at, way[done], faced)
             if step is None or len(actions) + len(step) > room:
                 return actions, False
             actions += step
-            before, done = at, done + (self._walked(way, done) or 1)
+            before, done = at, done + (self._walked(way, done, leg) or 1)
             at = way[done - 1]
             faced = None if walk else (2 * at[0] - before[0], 2 * at[1] - before[1])
         return actions, True
 
-    def _walked(self, way: list[Cell], start: int) -> int:
+    def _walked(self, way: list[Cell], start: int, leg: int) -> int:
         """How many cells from `start` on can simply be walked."""
         count = 0
-        while (
-            start + count < len(way) and count < self.leg and self.known.walks(way[start + count])
-        ):
+        while start + count < len(way) and count < leg and self.known.walks(way[start + count]):
             count += 1
         return count
 
-    def _walk(self, way: list[Cell], start: int) -> list[Json]:
-        count = self._walked(way, start)
+    def _walk(self, way: list[Cell], start: int, leg: int) -> list[Json]:
+        count = self._walked(way, start, leg)
         if not count:
             return []
         end = way[start + count - 1]

@@ -107,7 +107,12 @@ class Crew:
     @cached_property
     def fit(self) -> list[Mate]:
         """Those who are not asleep, hungry, thirsty or tired by now, as far as known."""
-        return [mate for mate in self.mates.values() if not self._is_unfit(mate.agent)]
+        return [mate for mate in self.mates.values() if mate.agent not in self.unfit]
+
+    @cached_property
+    def unfit(self) -> frozenset[AgentId]:
+        """The others of the team."""
+        return frozenset(agent for agent in self.mates if self._is_unfit(agent))
 
     def _is_unfit(self, agent: AgentId) -> bool:
         if not self.config.vitals:

@@ -14,7 +14,7 @@ from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.ground import GRASS, STEPS, UNKNOWN
 from worlds.macrafter.jobs import NO_TASK_ID, Gift, Job
 from worlds.macrafter.nearest import Near, gap, goal_cells, nearest_known
-from worlds.macrafter.needs import is_dangerous
+from worlds.macrafter.needs import is_dangerous, margin
 from worlds.macrafter.notebook import Notebook
 from worlds.macrafter.recipes import Errand, prepare_items
 from worlds.macrafter.sight import Sight, Thing, is_near, read_id, thing_at
@@ -30,6 +30,8 @@ MEET_TRIES = 5
 SPARE_WAIT = 35
 """Steps beyond the expected meeting for which partners are waited for."""
 LEAST_WAIT, MOST_WAIT = 8, 80
+RESERVE = 120
+"""Steps to death by hunger or thirst at which nobody waits any longer."""
 SLACK = 15
 """Steps to spare before a meeting that are used to explore on the way."""
 TOOLS = (("wood_pickaxe",), ("stone_pickaxe",), ("iron_pickaxe",))
@@ -170,7 +172,13 @@ class Labour:
         if job.by_step is None:
             return LEAST_WAIT
         spare = job.by_step - self.book.step - arrival + SPARE_WAIT
-        return min(max(spare, LEAST_WAIT), MOST_WAIT)
+        return max(min(spare, MOST_WAIT, self._lasting() - arrival), LEAST_WAIT)
+
+    def _lasting(self) -> int:
+        """Steps for which nothing but the job needs to be thought of."""
+        if not self.config.vitals:
+            return MOST_WAIT
+        return min(margin(self.sight.inventory, name) - RESERVE for name in ("food", "drink"))
 
     # --- gather ----------------------------------------------------------------------------------
 
@@ -365,7 +373,8 @@ class Labour:
         cell = self._frontier(job, most)
         if cell is None:
             return None
-        actions, _ = self.chart.go(cell, room)
+        is_needy = job.items and job.items[0][0] in ("cow", "water")
+        actions = self.chart.stroll(cell) if is_needy else self.chart.go(cell, room)[0]
         return Draft(NO_TASK_ID, actions, "I explore.") if actions else None
 
     def _frontier(self, job: Job, most: int) -> Cell | None:
@@ -400,7 +409,7 @@ class Labour:
             return None
         way = price + TOWARDS * self._beyond(self._leg(grass)) + float(EXPLORE_START)
         cell = self._best(is_open, worth / way * self._elbow_room())
-        actions, _ = chart.go(cell, room)
+        actions = chart.stroll(cell)
         return Draft(NO_TASK_ID, actions, "I look for a cow.") if actions else None
 
     def _leg(self, grass: np.ndarray) -> Cell | None:

@@ -70,7 +70,8 @@ smaller id gets it.
 Gathering acts on what you face, within {reach} in a straight line. A source that needs several \
 agents gives only if that many do it in the same step, from different sides, each holding the \
 tool; then every capable participant gets the full amount. One agent less, or one without the \
-tool, and nothing happens.
+tool, and nothing happens. After a try your view says how many it needed and how many were capable \
+and acting (participation), in reach (spatial), acting (temporal), holding the tool (dependency).
 """
 
 _MIDDLE = """Making needs the stations in the 3 x 3 block around you and uses items up; tools last.
@@ -78,7 +79,8 @@ Giving reaches {gifts}; gifts can be used from the next step on. You carry at mo
 Score: a success counts unit score x {credit}.
 """
 
-_VITALS = """Health, food, drink and energy are at most {vital}. Food and drink fall about every \
+_VITALS = """Health, food, drink and energy (in reports: vitals, in this order) are at most \
+{vital}. Food and drink fall about every \
 25 and 20 steps, energy every 30; at 0 of any, health falls instead of rising. Cows and ripe \
 plants feed, water quenches, sleep restores energy (11 steps a unit, you see nothing but your \
 cell and wake when it is full or you are hurt). At health 0 you are gone, with all you carry.
@@ -99,7 +101,8 @@ then the rest of the plan is dropped:
 - collect target (an id, or {names}), steps 1-10 (3): turn to it and take it; with too few \
 participants it tries again, `steps` times.
 - attack target (a creature), timeout 1-50 (20): follow and hit it until it is beaten.
-- craft item, steps 1-10 (1). - place object, steps 1-10 (1): on the cell you face, else beside you.
+- craft item, steps 1-10 (1).
+- place object, steps 1-10 (1): on the cell you face, else beside you.
 - share recipient (an agent), item, quantity (1).
 - sleep: until your energy is full or you are hurt.
 - rendezvous target, count (as many as it needs), timeout 1-100 (30): wait beside it until that \
@@ -162,7 +165,7 @@ def _people(count: int) -> str:
 
 def _sources(config: MacrafterConfig, table: Table) -> Iterator[str]:
     rows = (row for name, row in table.collect.items() if _is_on(config, f"collect.{name}"))
-    yield "Sources: " + "; ".join(map(_source, rows)) + ".\n"
+    yield f"Sources ('75 a unit' is a unit score): {'; '.join(map(_source, rows))}.\n"
 
 
 def _source(row: CollectRow) -> str:

@@ -28,7 +28,7 @@ WANTED_BONUS = 2.0
 """Factor on the value of a task that gives what tools still need."""
 NEAR_CREW = 4
 """An agent that arrives at most so much later than the crew joins it where all are credited."""
-NEAR, PASSING, FAR = 12, 5, 90
+NEAR, PASSING, FAR = 12, 5, 130
 """Steps to the slowest arrival up to which a task is taken on: while simple tools are missing;
 before the first prize, for tasks that lead to no tool; at most."""
 LEAST_RATE = 10
@@ -43,6 +43,8 @@ SIDE_JOB = 10
 """Steps beyond twice its own that must be left before a meeting for another in between."""
 MAKING_STEPS = 15
 """Steps the making of tools is taken to last on, when others are sent ahead."""
+REST_STEPS = 40
+"""Steps for which somebody tired, hungry or thirsty is taken to be held up."""
 MOST_OTHERS = 4
 """Cells of partners that are told."""
 
@@ -113,7 +115,8 @@ class Meetings:
         found = []
         for kind, row in self.crew.table.collect.items():
             if row.base_score and row.agents > 1:
-                able = [m for m in self.crew.fit if not row.tool or m.holdings.get(row.tool)]
+                mates = self.crew.mates.values() if self._is_key(kind) else self.crew.fit
+                able = [m for m in mates if not row.tool or m.holdings.get(row.tool)]
                 found += self._meetings(kind, able)
         return sorted(found, key=lambda meeting: (-meeting.value, meeting.site.id))
 
@@ -129,7 +132,7 @@ class Meetings:
             return None
         sent, size = self._sent.get(site.id, (frozenset(), 0))
         ranked = sorted(
-            (mate.agent not in sent, self.crew.arrival(mate, site.cell), mate.agent, mate)
+            (mate.agent not in sent, self._arrival(mate, site, sent), mate.agent, mate)
             for mate in able
         )
         count = max(row.agents, size)
@@ -142,9 +145,22 @@ class Meetings:
         meeting = Meeting(0.0, site, tuple(crew))
         return meeting._replace(value=self._value(meeting, sent))
 
+    def _is_key(self, kind: str) -> bool:
+        """Whether what a source gives is needed so much that the unfit are waited for."""
+        gives = self.crew.table.collect[kind].gives
+        return gives in self.supplies.wanted_ores or gives == PRIZE
+
+    def _arrival(self, mate: Mate, site: Site, sent: frozenset[AgentId]) -> float:
+        """Steps until the mate is there; who was sent is on the way."""
+        arrival = self.crew.arrival(mate, site.cell)
+        if mate.agent in sent and mate.agent not in self.crew.asked:
+            return max(arrival - (self.book.step - mate.step), MEET_PRICE)
+        return arrival
+
     def _value(self, meeting: Meeting, sent: frozenset[AgentId]) -> float:
         row = self.crew.table.collect[meeting.site.kind]
-        value = row.unit_score * len(meeting.crew) / (meeting.latest + MEET_PRICE)
+        delay = REST_STEPS * any(mate.agent in self.crew.unfit for _, mate in meeting.crew)
+        value = row.unit_score * len(meeting.crew) / (meeting.latest + delay + MEET_PRICE)
         if sent - self.crew.asked:
             value *= ANCHORED_BONUS
         elif sent:
@@ -154,8 +170,7 @@ class Meetings:
     def _patience(self, meeting: Meeting) -> float:
         """Steps to the slowest arrival that a task is worth."""
         row = self.crew.table.collect[meeting.site.kind]
-        is_wanted = row.gives in self.supplies.wanted_ores or row.gives == PRIZE
-        if is_wanted or meeting.site.id in self._sent:
+        if self._is_key(meeting.site.kind) or meeting.site.id in self._sent:
             return FAR
         if self.supplies.lacking(PICKAXES[-1]) or not self.crew.total(PRIZE):
             return PASSING
@@ -177,7 +192,8 @@ class Meetings:
         }
         for agent, word in self.book.words.items():
             _, part = self.book.given(agent, word.step)
-            if part is not None and part["role"] == "meet" and word.last in FAILURES:
+            has_failed = word.is_asking and word.last in FAILURES
+            if has_failed and part is not None and part["role"] == "meet":
                 found[part["task"]] = max(word.step, found.get(part["task"], 0))
         for agent in self.crew.mates:
             found.pop(self._goal_of(agent) or "", None)

@@ -14,13 +14,13 @@ Margins = Mapping[str, int]
 
 CAREFUL: Margins = {"energy": 160, "drink": 170, "food": 240}
 """Of those to whom staying alive comes first."""
-BOLD: Margins = {"energy": 140, "drink": 160, "food": 220}
+BOLD: Margins = {"energy": 140, "drink": 190, "food": 260}
 """Of those who have something to reach before they rest."""
 STEPS_A_UNIT = {"food": 26, "drink": 20, "energy": 31}
 """Steps awake for a unit."""
 STEPS_A_HEALTH = 16
 """Steps for a unit of health while something is used up."""
-MEETING_SPARE = 60
+MEETING_SPARE = 40
 """Steps by which needs are put off on the way to a meeting."""
 SLEEPY = 1
 """Energy at which teammates are taken to be asleep."""

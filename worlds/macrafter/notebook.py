@@ -38,13 +38,16 @@ _WRITTEN = frozenset(
 
 
 class Word(NamedTuple):
-    """The newest of what a teammate said of itself; None and empty where it said nothing."""
+    """The newest of what a teammate said of itself; None and empty where it said nothing.
+
+    is_asking: it has no plan, so that `last` tells how the one before ended.
+    """
 
     step: int
     cell: Cell | None
     holdings: Mapping[str, int] | None
     task: str
-    is_idle: bool
+    is_asking: bool
     vitals: Mapping[str, int] | None
     last: str | None
 
@@ -258,13 +261,12 @@ def _update(found: dict[AgentId, Word], agent: AgentId, step: int, message: Json
     old = found.get(agent, Word(-1, None, None, NO_TASK_ID, True, None, None))
     cell, holdings = _cell_in(body, text), _holdings_in(body, text)
     task = body.get("task", old.task)
-    is_idle = body.get("stage") == "R" or task == NO_TASK_ID
     found[agent] = Word(
         step,
         old.cell if cell is None else cell,
         old.holdings if holdings is None else holdings,
         task,
-        is_idle,
+        body.get("stage", "R") == "R",
         dict(zip(VITALS, body["vitals"], strict=True)) if "vitals" in body else old.vitals,
         body["last"] if "stage" in body else old.last,
     )

@@ -80,7 +80,7 @@ def attempt(state: MacrafterState, table: Table, row: int) -> Attempt:
     cells = state.material.shape[1] * state.material.shape[2]
     cell = None if line[ROW] == NO_CELL else [line[ROW], line[COLUMN]]
     return Attempt(
-        task=_task_name(table, line, cells),
+        task=task_name(table, line, cells),
         kind=thing,
         action=ATTEMPT_ACTIONS[line[ACTION]],
         need=line[AttemptColumn.NEED],
@@ -99,18 +99,18 @@ def attempt(state: MacrafterState, table: Table, row: int) -> Attempt:
     )
 
 
-def task_stem(table: Table, line: list[int]) -> str:
+def _task_stem(table: Table, line: list[int]) -> str:
     """What the text id of a row's task begins with: source, creature, item made, object placed."""
     thing = THINGS[line[ITEM]]
     return table.sources[thing] if line[ACTION] == FROM_CELL else thing
 
 
-def _task_name(table: Table, line: list[int], cells: int) -> str:
+def task_name(table: Table, line: list[int], cells: int) -> str:
     """Text id of a row's task: `coal@31,41`, `cow_12`, `wood_pickaxe@3,4`, `table`.
 
     line: columns of the row. cells: number of cells of the map.
     """
-    stem = task_stem(table, line)
+    stem = _task_stem(table, line)
     if line[ACTION] == FROM_CREATURE:
         return creature_id(stem, line[AttemptColumn.TASK] - cells)
     return stem if line[ROW] == NO_CELL else cell_id(stem, (line[ROW], line[COLUMN]))

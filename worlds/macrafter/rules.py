@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,23 +16,15 @@ from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.generate import start
 from worlds.macrafter.numbers import table_numbers
 from worlds.macrafter.reports import frame, legend, report
+from worlds.macrafter.sheets import Views
 from worlds.macrafter.state import ACTIONS, ITEMS, MacrafterState, check_layout
 from worlds.macrafter.table import Table
 
-__all__ = ["BODY_COLUMNS", "VIEW_LAYERS", "MacrafterRules", "Views"]
+__all__ = ["BODY_COLUMNS", "VIEW_LAYERS", "MacrafterRules"]
 
 VIEW_LAYERS = 3
 INT32 = np.dtype(np.int32)
 BODY_COLUMNS = 6
-
-
-class Views(NamedTuple):
-    """Observations of a batch: view [B, A, R, C, 3] int16, inventory [B, A, I] int16, body
-    [B, A, 6] int32."""
-
-    view: NDArray[np.int16]
-    inventory: NDArray[np.int16]
-    body: NDArray[np.int32]
 
 
 class MacrafterRules:
@@ -98,12 +90,13 @@ class MacrafterRules:
 
         views: of `room_for`; what every agent observes afterwards is written there.
         """
-        self._bind(state)
+        if state is not self._bound:
+            self._bind(state)
         if declared is None:
             declared = self._undeclared
         if arguments is None:
             arguments = self._not_given
-        rewards = np.empty(state.agent_part.shape, np.float32)
+        rewards = np.empty(declared.shape, np.float32)
         fault = kernels.step_at(
             self._handle, actions, declared, arguments, rewards, *(views or self._no_views)
         )
@@ -125,8 +118,6 @@ class MacrafterRules:
 
     def _bind(self, state: MacrafterState) -> None:
         """Take note of a state that was not the last one: its size, and where its arrays are."""
-        if state is self._bound:
-            return
         check_layout(state)
         team = state.agent_part.shape
         size = team[1], state.material.shape[1], state.material.shape[2]
@@ -178,7 +169,8 @@ class MacrafterRules:
         `self` [6] int32, row, column, facing, is asleep, light in percent, step.
         """
         views = self.room_for(1, 1)
-        self._bind(state)
+        if state is not self._bound:
+            self._bind(state)
         kernels.look_at(self._handle, agent, *views)
         return {
             "view": views.view[0, 0],
@@ -186,12 +178,11 @@ class MacrafterRules:
             "self": views.body[0, 0],
         }
 
-    def observe_all(self, state: MacrafterState) -> Views:
-        """What every agent of a batch observes."""
-        views = self.room_for(*state.agent_part.shape)
-        self._bind(state)
+    def look(self, state: MacrafterState, views: Views) -> None:
+        """Write what every agent of a batch observes into `views`, of `room_for`."""
+        if state is not self._bound:
+            self._bind(state)
         kernels.look_at(self._handle, 0, *views)
-        return views
 
     def room_for(self, worlds: int, agents: int) -> Views:
         """Arrays for what so many agents of so many worlds observe; nothing is in them yet."""

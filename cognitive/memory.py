@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from cognitive.plans import NO_PLAN_TASK
 from cognitive.plans import REASONS as PLAN_REASONS
+from cognitive.prompts.words import quoted, ranges
 from worlds.api import AgentId, Json
 
 __all__ = ["AgentMemory", "Memories", "outcome_sentence", "rebuild", "render"]
@@ -22,6 +23,8 @@ _CHANNEL_KIND = "repair_statement"
 LINE_LENGTH = 160
 RENDERED_LENGTH = 2000
 FAILED_PLANS_KEPT = 3
+_NAMES = 100
+"""Most characters of the agents that are named in a line."""
 _BOARD_KINDS = frozenset(
     {"report", "request", "proposal", "plan_notice", "statement", "repair_statement"}
 )
@@ -95,7 +98,11 @@ class Memories:
             "sender": sent["sender"], "step": sent["step"], "assignments": assignments,
         }  # fmt: skip
         memory.orders_seen = False
-        memory.events.append(_entry("orders", step, ms, sent["n"], message=sent))
+        own = next((a for a in assignments if agent in a["agents"]), None)
+        told = None if own is None else {"task": own["task"], "role": own["role"]}
+        memory.events.append(
+            _entry("orders", step, ms, sent["n"], message=sent, own=told, agent=agent)
+        )
 
     def _decision_started(self, line: Json) -> None:
         self._asked[line["decision"]] = line["agent"]
@@ -207,7 +214,8 @@ def outcome_sentence(last: Json, reasons: Mapping[str, str]) -> str:
     name = f"Plan {last['plan']} ({last['task']})"
     told = _TASK_SENTENCES[last["task_result"]]
     if last["status"] == "success":
-        return f"{name} succeeded at step {last['step']}: all {last['of']} actions done.{told}"
+        done = f"all {last['of']} actions" if last["of"] > 1 else "its only action"
+        return f"{name} succeeded at step {last['step']}: {done} done.{told}"
     why = reason_sentence(last["reason"], last["facts"], reasons)
     if last["status"] == "failed":
         place = f"action {last['done'] + 1} of {last['of']} ({last['verb']}), step {last['step']}"
@@ -232,7 +240,7 @@ def render(events: Iterable[Json], limit: int = RENDERED_LENGTH) -> str:
 
     The last 3 failed plans always, then the newest first until it is full.
     """
-    entries = list(events)
+    entries = _drawn_together(events)
     lines = [_line(entry) for entry in entries]
     failed = [i for i, entry in enumerate(entries) if entry.get("status") == "failed"]
     order = [*failed[-FAILED_PLANS_KEPT:], *range(len(entries) - 1, -1, -1)]
@@ -246,33 +254,72 @@ def render(events: Iterable[Json], limit: int = RENDERED_LENGTH) -> str:
     return "\n".join(lines[i] for i in sorted(kept))
 
 
+def _drawn_together(events: Iterable[Json]) -> list[Json]:
+    """Entries as they are rendered: orders once, wordless messages of a kind and step in one."""
+    entries: list[Json] = []
+    for entry in events:
+        if entry["kind"] != "message_read":
+            entries.append(entry)
+            continue
+        message, before = entry["message"], entries[-1] if entries else {}
+        if message["kind"] == "directive":
+            continue
+        senders = before.get("senders")
+        same = (before.get("step"), before.get("message", message)["kind"])
+        if senders and not message["text"] and same == (entry["step"], message["kind"]):
+            senders.append(message["sender"])
+        else:
+            group = {} if message["text"] else {"senders": [message["sender"]]}
+            entries.append({**entry, **group})
+    return entries
+
+
 def _line(entry: Json) -> str:
     text = f"step {entry['step']}: {_WORDS[entry['kind']](entry)}"
     return text if len(text) <= LINE_LENGTH else f"{text[: LINE_LENGTH - 1]}…"
 
 
 def _plan_ended_words(entry: Json) -> str:
-    words = f"plan {entry['plan']} ({entry['task']}) {entry['status']}"
+    words = f"plan {entry['plan']} ({entry['task']}) {_ENDED[entry['status']]}"
     if entry["reason"]:
         words += f": {entry['reason']['code']}"
     return f"{words}, {entry['done']} of {entry['of']} actions done"
 
 
+_ENDED = {"success": "succeeded", "failed": "failed", "interrupted": "was interrupted"}
+
+
+def _read_words(entry: Json) -> str:
+    sent = entry["message"]
+    senders = sorted(set(entry.get("senders", (sent["sender"],))))
+    return f"read {sent['kind']} of {ranges(senders, _NAMES)}{_quoted(sent)}"
+
+
+def _sent_words(entry: Json) -> str:
+    sent = entry["message"]
+    to = sent["recipients"]
+    whom = f"agent_{to[0]}" if len(to) == 1 else f"{len(to)} agents"
+    return f"sent {sent['kind']} to {whom}{_quoted(sent)}"
+
+
+def _orders_words(entry: Json) -> str:
+    sender, own = entry["message"]["sender"], entry["own"]
+    whose = "own orders" if sender == entry["agent"] else f"orders of agent_{sender}"
+    if own is None:
+        return f"{whose}: plan as you like"
+    return f"{whose}: task {quoted(own['task'])}, role {quoted(own['role'])}"
+
+
 def _quoted(sent: Json) -> str:
-    return f' "{" ".join(sent["text"].split())}"' if sent["text"] else ""
+    return f" {quoted(' '.join(sent['text'].split()))}" if sent["text"] else ""
 
 
 _WORDS: Mapping[str, Callable[[Json], str]] = {
-    "message_read": lambda e: (
-        f"read {e['message']['kind']} of agent_{e['message']['sender']}{_quoted(e['message'])}"
-    ),
-    "message_sent": lambda e: (
-        f"sent {e['message']['kind']} to {len(e['message']['recipients'])} agents"
-        f"{_quoted(e['message'])}"
-    ),
+    "message_read": _read_words,
+    "message_sent": _sent_words,
     "plan_committed": lambda e: f"plan {e['plan']} ({e['task']}) committed",
     "plan_ended": _plan_ended_words,
-    "orders": lambda e: f"orders of agent_{e['message']['sender']}",
+    "orders": _orders_words,
     "decision_failed": lambda e: f"decision failed: {', '.join(e['codes'])}",
     "repair": lambda e: f"repair channel with agents {', '.join(map(str, e['members']))}",
     "gone": lambda e: e["message"]["text"],

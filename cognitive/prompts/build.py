@@ -16,6 +16,7 @@ from cognitive.errors import ConfigError, PromptTooLong
 from cognitive.memory import render
 from cognitive.messages import KINDS, LOW
 from cognitive.parsing import Finding, shown_back, without_thinking
+from cognitive.plans import NO_PLAN_TASK
 from cognitive.prompts.shapes import example_of, shape_of
 from cognitive.prompts.templates import FOLDER, Template, load_template, topology_sentences
 from cognitive.prompts.words import (
@@ -26,6 +27,8 @@ from cognitive.prompts.words import (
     fit,
     outline,
     quoted,
+    ranges,
+    some,
     verb_line,
 )
 from cognitive.protocols import Question
@@ -99,6 +102,8 @@ _FACTS: Mapping[str, frozenset[str]] = {
     "repair_revision": frozenset({"max_actions", "tasks"}),
 }
 _MORE = 20
+_NAMES = 120
+"""Most characters of the agents, or cells, that are named in one line of orders."""
 TASK_NAMES = 100
 """Most characters of the tasks that are named as examples in a question."""
 _SECTION_NAMES: Mapping[str, frozenset[str]] = {
@@ -200,15 +205,13 @@ class PromptBuilder:
 
     def _role(self, question: Question) -> str:
         memory, context = question.memory, question.ask.context
-        leader = memory["leader"]
-        who = "You lead" if leader == memory["agent"] else f"agent_{leader} leads"
         filled = self._sections["role"].fill(
             {
                 "name": f"agent_{memory['agent']}",
                 "agents": str(memory["agents"]),
                 "topology": self._topologies.get(memory["topology"] or "", ""),
                 "place": _place_text(context),
-                "leader": "" if leader is None else f"{who}.",
+                "leader": _leader_text(memory, context),
             }
         )
         tidy = "\n".join(" ".join(line.split()) for line in filled.splitlines())
@@ -253,11 +256,8 @@ class PromptBuilder:
         if not orders:
             return ""
         agent = question.ask.agent
-        own = [a for a in orders["assignments"] if agent in a["agents"]]
-        others = [a for a in orders["assignments"] if agent not in a["agents"]]
-        lines = [_assignment_text(a, agent) for a in own] or ["You: plan as you like."]
-        lines += [_assignment_text(a, None) for a in others]
-        sender = "you" if orders["sender"] == agent else f"agent_{orders['sender']}"
+        lines = _order_lines(orders["assignments"], agent)
+        sender = "yourself" if orders["sender"] == agent else f"agent_{orders['sender']}"
         return self._capped("orders", lines, sender=f"{sender}, step {orders['step']}")
 
     def _last_outcome(self, question: Question, view: AgentView) -> str:
@@ -268,7 +268,8 @@ class PromptBuilder:
         plan = question.memory["own_plan"]
         if plan is None:
             return ""
-        lines = [f"Plan {plan['plan']} for {plan['task']}:"]
+        aim = "no task" if plan["task"] == NO_PLAN_TASK else f"for {plan['task']}"
+        lines = [f"Plan {plan['plan']}, {aim}:"]
         for place, action in enumerate(plan["actions"]):
             state = "done" if place < plan["index"] else "to do"
             state = "now" if place == plan["index"] else state
@@ -295,12 +296,23 @@ class PromptBuilder:
         return self._counted("team", lines, [entry["task"] for _, entry in entries])
 
     def _messages(self, question: Question, view: AgentView) -> str:
+        """Urgent ones first, then the newest; plain consent is counted in one line."""
         read = sorted(question.messages or (), key=lambda m: (-KINDS.get(m["kind"], LOW), -m["id"]))
-        tasks = [(m["body"] or {}).get("task", "other matters") for m in read]
-        return self._counted("messages", map(_message_line, read), tasks)
+        told = [message for message in read if not _is_consent(message)]
+        consents = [message for message in read if _is_consent(message)]
+        shown = question.orders if "orders" in SECTIONS[question.ask.kind] else None
+        lines = [
+            *(_message_line(message, question.ask.agent, shown) for message in told),
+            *_consent_lines(consents),
+        ]
+        tasks = [(m["body"] or {}).get("task") or "other matters" for m in told]
+        tasks += ["other matters"] * (len(lines) - len(told))
+        return self._counted("messages", iter(lines), tasks)
 
     def _repair(self, question: Question, view: AgentView) -> str:
-        return self._capped("repair", _repair_lines(question.ask.context))
+        """What is new of what members said stands under messages."""
+        new = {(m["sender"], m["text"]) for m in question.messages or ()}
+        return self._capped("repair", _repair_lines(question.ask.context, new))
 
     def _counted(self, name: str, lines: Iterator[str], tasks: list[str]) -> str:
         """The first lines that fit, and a line that counts the rest by task.
@@ -380,77 +392,115 @@ def _task_names(view: AgentView) -> str:
     return f"{', '.join(names[:kept])}{more}"
 
 
+def _leader_text(memory: Json, context: Mapping[str, Json]) -> str:
+    """Who leads, and who is next above in a tree of leaders."""
+    leader, above = memory["leader"], context.get("leader")
+    if leader is None:
+        return ""
+    if leader == memory["agent"]:
+        return "You lead."
+    if above is None or above == leader:
+        return f"agent_{leader} leads."
+    return f"agent_{leader} leads; your orders come from agent_{above}."
+
+
 def _place_text(context: Mapping[str, Json]) -> str:
     """Where an agent stands in the round, or whom it leads."""
     if "workers" in context:
-        return f"You give orders to {_ranges(context['workers'])}."
+        return f"You give orders to {ranges(context['workers'])}."
     if "place" in context and "of" in context:
         return f"You are number {context['place']} of {context['of']} in this round."
     return ""
 
 
-def _ranges(agents: list[int]) -> str:
-    """Ascending numbers with runs drawn together: `agents 1-3, 7`."""
-    runs: list[list[int]] = []
-    for agent in agents:
-        if runs and agent == runs[-1][1] + 1:
-            runs[-1][1] = agent
-        else:
-            runs.append([agent, agent])
-    return "agents " + ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
-
-
 def _team_line(agent: int, entry: Json, step: int) -> str:
     age = step - entry["step"]
     when = f"{age} step{'s' if age > 1 else ''} ago" if age else "now"
-    parts = [body_text({"task": entry["task"], "actions": entry["actions"], "note": entry["note"]})]
-    if entry["sheet"] is not None:
-        parts.append(body_text({k: v for k, v in entry["sheet"].items() if k != "task"}))
-    said = "; ".join(part for part in parts if part)
-    return f"agent_{agent} ({entry['kind']}, {when}): {said}"
+    said = {"task": entry["task"], "actions": entry["actions"], "note": entry["note"]}
+    told = body_text({**(entry["sheet"] or {}), **said})
+    return f"agent_{agent} ({entry['kind']}, {when}): {told}"
 
 
-def _message_line(message: Json) -> str:
+def _is_consent(message: Json) -> bool:
+    """Whether a message says no more than that orders were accepted."""
+    return bool(message["kind"] == "ack" and not message["text"])
+
+
+def _consent_lines(messages: list[Json]) -> Iterator[str]:
+    for step in sorted({message["step"] for message in messages}, reverse=True):
+        agents = sorted({message["sender"] for message in messages if message["step"] == step})
+        yield f"{ranges(agents)} ack (step {step}): accepted"
+
+
+def _message_line(message: Json, reader: int, orders: Json) -> str:
+    """One line of a message; `orders` are those that the reader is shown in a section."""
     sender = "system" if message["sender"] < 0 else f"agent_{message['sender']}"
     text = quoted(message["text"]) if message["text"] else ""
-    said = "; ".join(part for part in (text, _message_body(message)) if part)
+    said = "; ".join(part for part in (text, _message_body(message, reader, orders)) if part)
     return f"{sender} {message['kind']} (step {message['step']}): {said}"
 
 
-def _message_body(message: Json) -> str:
+def _message_body(message: Json, reader: int, orders: Json) -> str:
     body = message["body"]
-    if message["kind"] == "directive" and body:
-        return "orders to " + ", ".join(
-            f"agent_{agent}" for a in body["assignments"] for agent in a["agents"]
-        )
-    return body_text(body)
+    if message["kind"] != "directive" or not body:
+        return body_text(body)
+    is_shown = orders is not None and (
+        orders["sender"], orders["assignments"],
+    ) == (message["sender"], body["assignments"])  # fmt: skip
+    return "see orders" if is_shown else "; ".join(_own_orders(body["assignments"], reader))
 
 
-def _assignment_text(assignment: Json, agent: int | None) -> str:
-    agents, cells = assignment["agents"], assignment["cells"]
-    who = "You" if agent is not None else ", ".join(f"agent_{a}" for a in agents)
+def _order_lines(assignments: list[Json], agent: int) -> list[str]:
+    """What `agent` is to do, then what the others are; equal orders are drawn together."""
+    groups: dict[str, list[int]] = {}
+    for assignment in assignments:
+        if agent not in assignment["agents"]:
+            told = _assignment_text(assignment, assignment["cells"])
+            groups.setdefault(told, []).extend(assignment["agents"])
+    others = [f"{ranges(sorted(agents), _NAMES)}: {told}" for told, agents in groups.items()]
+    return [*_own_orders(assignments, agent), *others]
+
+
+def _own_orders(assignments: list[Json], agent: int) -> list[str]:
+    lines = []
+    for assignment in assignments:
+        agents, cells = assignment["agents"], assignment["cells"]
+        if agent in agents:
+            told = _assignment_text(assignment, cells and [cells[agents.index(agent)]])
+            others = sorted(other for other in agents if other != agent)
+            partners = f" (with {ranges(others, _NAMES)})" if others else ""
+            lines.append(f"You{partners}: {told}")
+    return lines or ["You: plan as you like."]
+
+
+def _assignment_text(assignment: Json, cells: list[Json]) -> str:
     parts = [f"task {quoted(assignment['task'])}, role {quoted(assignment['role'])}"]
     if cells:
-        own = cells if agent is None else [cells[agents.index(agent)]]
-        parts.append("cell " + ", ".join(f"[{row},{column}]" for row, column in own))
+        named = some([(f"[{row},{column}]", 1) for row, column in cells], _NAMES)
+        parts.append(f"{'cell' if len(cells) == 1 else 'cells'} {named}")
     if assignment["by_step"] is not None:
         parts.append(f"by step {assignment['by_step']}")
     if assignment["instruction"]:
         parts.append(quoted(assignment["instruction"]))
-    return f"{who}: {', '.join(parts)}"
+    return ", ".join(parts)
 
 
-def _repair_lines(context: Mapping[str, Json]) -> list[str]:
+def _repair_lines(context: Mapping[str, Json], new: set[tuple[int, str]]) -> list[str]:
+    need = context["need"]
     lines = [
-        f"Predicted to fail: {context['task']}, which needs {context['need']}; "
+        f"Predicted to fail: {context['task']}, which needs {need} agent{'s' if need > 1 else ''}; "
         f"cause: {context['cause']}. In this channel: {', '.join(context['members'])}."
     ]
     lines += [f"- {line}" for line in context["failing"]]
     if context["still_failing"]:
         lines.append(f"The last proposals still fail at: {', '.join(context['still_failing'])}")
     lines += [line for line in context["guidance"].splitlines() if line]
-    lines += [f"agent_{speaker} said {quoted(text)}" for speaker, text in context["statements"]]
-    lines += [f"Seen: {line}" for line in context["evidence"]]
+    lines += [
+        f"agent_{speaker} said {quoted(text)}"
+        for speaker, text in context["statements"]
+        if (speaker, text) not in new
+    ]
+    lines += [f"Foreseen: {line}" for line in context["evidence"]]
     lines += [f"Plan of {line}" for line in context["plans"]]
     return lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from worlds.api import ArgSpec, Json, VerbSpec
 
@@ -17,6 +17,8 @@ __all__ = [
     "fit",
     "outline",
     "quoted",
+    "ranges",
+    "some",
     "verb_line",
 ]
 
@@ -44,15 +46,85 @@ def body_text(body: Json) -> str:
     """What a message carries beside its text, on one line; "" if nothing."""
     if not isinstance(body, Mapping):
         return "" if body is None else _value(body)
-    rest = {k: v for k, v in body.items() if k not in ("task", "actions", "note", "id")}
-    rest |= {"stage": STAGES.get(rest["stage"])} if "stage" in rest else {}
-    parts = [f"task {_one_line(str(body['task']))}"] if "task" in body else []
+    parts = [text for text in (_standing(body), _task(body)) if text]
     if body.get("actions"):
         parts.append(f"plan {', '.join(map(call_text, body['actions']))}")
     if body.get("note"):
         parts.append(f"note {quoted(str(body['note']))}")
-    parts += [f"{_one_line(str(k))} {_value(v)}" for k, v in rest.items() if v not in (None, "")]
+    for key, value in body.items():
+        if key in _TOLD_APART or value in (None, "", [], {}):
+            continue
+        told = _PHRASES[key](value) if key in _PHRASES else f"{_one_line(str(key))} {_facts(value)}"
+        parts += [told] if told else []
     return "; ".join(parts)
+
+
+_TOLD_APART = frozenset({"task", "actions", "note", "id", "stage", "progress"})
+_PHRASES: Mapping[str, Callable[[Json], str]] = {
+    "answer": lambda value: "accepted" if value == "accept" else "",
+    "code": lambda value: f"because {_facts(value)}",
+    "last": lambda value: f"last plan ended by {_facts(value)}",
+    "arrival": lambda value: f"there in {_facts(value)} steps",
+    "partners": lambda value: f"others needed: {_facts(value)}",
+    "keeps_plan": lambda value: "keeps its plan" if value else "will change its plan",
+}
+"""How facts are told whose name alone says too little."""
+
+
+def _standing(body: Mapping[str, Json]) -> str:
+    """Where the sender of a fact sheet stands, and how far its plan is."""
+    stage, (done, _, of) = body.get("stage"), str(body.get("progress", "")).partition("/")
+    text = STAGES.get(stage, "") if isinstance(stage, str) else ""
+    is_counted = text and done.isdecimal() and of.isdecimal() and of != "0"
+    return f"{text}, {done} of {of} actions done" if is_counted else text
+
+
+def _task(body: Mapping[str, Json]) -> str:
+    """The task that is named; none goes without saying on a fact sheet."""
+    task = body.get("task")
+    if task is None or (task == "none" and "stage" in body):
+        return ""
+    return f"task {_one_line(str(task))}"
+
+
+def _facts(value: Json) -> str:
+    """A few facts in a row: `wood 2, stone 1`, `coal@3,4, tree@1,2`; anything else as JSON."""
+    if isinstance(value, Mapping) and all(_is_plain(part) for part in value.values()):
+        return ", ".join(f"{_one_line(str(key))} {_value(part)}" for key, part in value.items())
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return ", ".join(map(_value, value))
+    return _value(value)
+
+
+def _is_plain(value: Json) -> bool:
+    return isinstance(value, str | int)
+
+
+def ranges(agents: Sequence[int], limit: int = 10_000) -> str:
+    """Ascending numbers with runs drawn together: `agents 1-3, 7`; one of them as `agent_7`.
+
+    Past `limit` characters the rest is counted: `agents 1-3, 7 and 20 more`.
+    """
+    if len(agents) == 1:
+        return f"agent_{agents[0]}"
+    runs: list[list[int]] = []
+    for agent in agents:
+        if runs and agent == runs[-1][1] + 1:
+            runs[-1][1] = agent
+        else:
+            runs.append([agent, agent])
+    pieces = [(f"{a}" if a == b else f"{a}-{b}", b - a + 1) for a, b in runs]
+    return f"agents {some(pieces, limit)}"
+
+
+def some(pieces: Sequence[tuple[str, int]], limit: int) -> str:
+    """Texts in a row up to `limit` characters; each stands for so many, and the rest is counted."""
+    kept = 0
+    while kept < len(pieces) and len(", ".join(text for text, _ in pieces[: kept + 1])) <= limit:
+        kept += 1
+    rest = sum(count for _, count in pieces[kept:])
+    shown = ", ".join(text for text, _ in pieces[:kept])
+    return f"{shown} and {rest} more" if rest else shown
 
 
 def outline(view: Json) -> str:
@@ -128,12 +200,12 @@ def fit(lines: Sequence[str], limit: int, rest: str = "({} more)") -> str:
 
 
 def digest(tasks: Iterable[str]) -> str:
-    """How many are on each task, the fullest first: `18 more on block_3_left, 6 idle`."""
+    """How many are on each task, the fullest first: `18 more on coal@3,4, 6 more on no task`."""
     counts = Counter(tasks)
-    idle = counts.pop("none", 0)
+    free = counts.pop("none", 0)
     ranked = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
     parts = [f"{count} more on {clipped(task, 24)}" for task, count in ranked[:_DIGEST_TASKS]]
     others = sum(count for _, count in ranked[_DIGEST_TASKS:])
     parts += [f"{others} more on other tasks"] if others else []
-    parts += [f"{idle} idle"] if idle else []
+    parts += [f"{free} more on no task"] if free else []
     return ", ".join(parts)

@@ -235,7 +235,13 @@ class TreeRound:
                 Ask(node, "directive", None, {"workers": list(children)})
                 for node, children in state.levels[state.turn]
             )
-        return tuple(Ask(agent, "own", None) for agent in state.planning)
+        above = {
+            child: node for level in state.levels for node, children in level for child in children
+        }
+        return tuple(
+            Ask(agent, "own", None, {"leader": above[agent]} if agent in above else {})
+            for agent in state.planning
+        )
 
     def apply(self, state: TreeState, replies: tuple[Reply, ...]) -> Advance[TreeState]:
         """Orders go to the children; who keeps its plan resumes; plans are committed."""

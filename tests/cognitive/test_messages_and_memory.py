@@ -191,6 +191,40 @@ def test_rendering_keeps_the_last_failed_plans():
     assert all(f"plan {name} " in text for name in failed[-3:])
 
 
+def read(step, sender, kind, text="", **body):
+    message = {"sender": sender, "kind": kind, "text": text, "body": body, "recipients": [0]}
+    return {"kind": "message_read", "step": step, "ms": 0, "n": 0, "message": message}
+
+
+def test_rendering_draws_wordless_messages_together_and_tells_own_orders():
+    memories = Memories(3)
+    assignments = [{"agents": [0, 1], "task": "pile", "role": "carry", "cells": []}]
+    sent = {"dialogue": 0, "text": "", "reply_to": None, "recipients": [0, 2]}
+    body = {"assignments": assignments}
+    memories.take(line(0, "message_sent", message=0, sender=1, kind="directive", body=body, **sent))
+    memories.read(0, [0], 0, 0)
+    memories.read(2, [0], 0, 0)
+    own, told, free = (render(memories.of[agent].events).splitlines() for agent in (1, 0, 2))
+    assert own == [
+        "step 0: sent directive to 2 agents",
+        'step 0: own orders: task "pile", role "carry"',
+    ]
+    assert told == ['step 0: orders of agent_1: task "pile", role "carry"']
+    assert free == ["step 0: orders of agent_1: plan as you like"]
+    events = [
+        *(read(4, sender, "ack") for sender in (3, 1, 2)),
+        read(4, 5, "ack", "so be it"),
+        read(5, 1, "ack"),
+        read(5, 1, "report"),
+    ]
+    assert render(events).splitlines() == [
+        "step 4: read ack of agents 1-3",
+        'step 4: read ack of agent_5 "so be it"',
+        "step 5: read ack of agent_1",
+        "step 5: read report of agent_1",
+    ]
+
+
 LAST = {
     "plan": "2.4", "task": "coal@17,30", "status": "failed", "reason": "too_few_participants",
     "facts": {"need": 2, "took": 1}, "step": 41, "done": 1, "of": 3, "verb": "collect",

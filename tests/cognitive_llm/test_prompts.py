@@ -22,7 +22,7 @@ from cognitive.prompts.build import (
 )
 from cognitive.prompts.shapes import example_of, shape_of
 from cognitive.prompts.templates import FOLDER, Template
-from cognitive.prompts.words import digest, fit, outline, quoted
+from cognitive.prompts.words import body_text, digest, fit, outline, quoted
 from cognitive.protocols import Question
 from cognitive.schemas import reply_models
 from cognitive.views import BoundView
@@ -105,8 +105,8 @@ def test_what_stands_in_each_section():
     assert "188 steps, 90000 ms" in parts["header"]
     assert "agent_1 leads." in parts["role"] and "number 2 of 3" in parts["role"]
     assert parts["orders"].splitlines() == [
-        "Of agent_1, step 11:",
-        'You: task "block_3_left", role "push", cell [2,2], by step 20, "hurry"',
+        "From agent_1, step 11:",
+        'You (with agent_2): task "block_3_left", role "push", cell [2,2], by step 20, "hurry"',
         'agent_1: task "none", role "wait"',
     ]
     assert parts["own_plan"].splitlines()[1:] == [
@@ -115,7 +115,7 @@ def test_what_stands_in_each_section():
     ]
     lines = parts["messages"].splitlines()[1:]
     assert lines == [
-        "agent_1 directive (step 11): orders to agent_2, agent_0, agent_1",
+        "agent_1 directive (step 11): see orders",
         'agent_2 proposal (step 11): task block_1_left; plan wait(steps=2); note "soon"',
         'system system (step 11): "agent_3 is gone."',
     ]
@@ -257,11 +257,78 @@ def test_what_is_new_stands_under_messages_and_nowhere_else():
     read = {"kind": "message_read", "step": 12, "ms": 1, "n": 5, "message": report}
     memory = made_memory(team={"1": entry}, events=[read])
     _, parts = built("plan", memory=memory, messages=[report])
-    assert "agent_1 report" in parts["messages"] and "stage executing" in parts["messages"]
+    assert "agent_1 report (step 11): executing; task block_1_left" in parts["messages"]
     assert "team" not in parts and "memory" not in parts
     _, parts = built("plan", memory=memory)
-    assert "agent_1 (report, 1 step ago): task block_1_left; stage executing" in parts["team"]
+    assert "agent_1 (report, 1 step ago): executing; task block_1_left" in parts["team"]
     assert "read report of agent_1" in parts["memory"]
+
+
+def test_a_leader_below_another_reads_its_orders_among_the_messages():
+    """Where no section shows the orders, and of orders that newer ones replaced."""
+    old = {"assignments": [{**ORDERS["assignments"][1], "agents": [0], "task": "block_9_left"}]}
+    messages = [said(1, "directive", body=ORDERS, id=2), said(1, "directive", body=old, id=1)]
+    _, parts = built("directive", messages=messages, orders=ORDERS)
+    assert parts["messages"].splitlines()[1:] == [
+        'agent_1 directive (step 11): You (with agent_2): task "block_3_left", role "push", cell '
+        '[2,2], by step 20, "hurry"',
+        'agent_1 directive (step 11): You: task "block_9_left", role "wait"',
+    ]
+    _, parts = built("plan", messages=messages, orders=ORDERS)
+    assert parts["messages"].splitlines()[1].endswith("see orders")
+    assert "block_9_left" in parts["messages"].splitlines()[2]
+
+
+def test_equal_orders_and_plain_consents_are_drawn_together():
+    """Orders to 255 workers name them by ranges, the partners of a group are counted."""
+    alike = {**ORDERS["assignments"][1], "role": "explore"}
+    group = {**alike, "agents": list(range(0, 256, 2)), "task": "coal@3,4"}
+    single = [{**alike, "agents": [agent]} for agent in range(1, 101, 2)]
+    near = [{**alike, "agents": [agent], "role": "meet"} for agent in range(101, 104)]
+    orders = {"sender": 0, "step": 11, "assignments": [group, *single, *near]}
+    _, parts = built("plan", orders=orders)
+    lines = parts["orders"].splitlines()
+    assert lines[0] == "From yourself, step 11:" and len(lines) == 4, lines
+    assert re.fullmatch(r"You \(with agents 2, 4, .* and \d+ more\): task \"coal@3,4\".*", lines[1])
+    assert re.fullmatch(r"agents 1, 3, .* and \d+ more: task \"none\", role \"explore\"", lines[2])
+    assert lines[3] == 'agents 101-103: task "none", role "meet"'
+    accepted = {"answer": "accept"}
+    acks = [said(agent, "ack", body=accepted, id=agent) for agent in (1, 2, 3, 7)]
+    worded = said(9, "ack", "cow at (1,2)", accepted, id=9)
+    objects = {"answer": "object", "code": "missing_tool", "task": None}
+    objection = said(8, "objection", "No pickaxe.", objects, id=8)
+    _, parts = built("plan", messages=[*acks, worded, objection])
+    assert parts["messages"].splitlines()[1:] == [
+        'agent_9 ack (step 11): "cow at (1,2)"; accepted',
+        'agent_8 objection (step 11): "No pickaxe."; because missing_tool',
+        "agents 1-3, 7 ack (step 11): accepted",
+    ]
+
+
+def test_what_a_member_just_said_in_a_channel_stands_there_once():
+    context = {**REPAIR, "statements": [[2, "I keep to it"], [1, "Earlier."]]}
+    body = {"task": "block_3_left", "keeps_plan": True}
+    new = said(2, "repair_statement", "I keep to it", body)
+    _, parts = built("repair_intention", messages=[new], context=context)
+    assert "I keep to it" not in parts["repair"] and 'agent_1 said "Earlier."' in parts["repair"]
+    assert parts["messages"].splitlines()[1] == (
+        'agent_2 repair_statement (step 11): "I keep to it"; task block_3_left; keeps its plan'
+    )
+
+
+def test_a_fact_sheet_is_told_in_words():
+    sheet = {
+        "id": "agent_1", "cell": [3, 4], "vitals": [9, 8, 7, 6],
+        "holdings": {"wood": 2, "stone": 1},
+        "tasks": ["coal@3,4", "tree@1,2"], "stage": "X", "task": "none", "progress": "1/3",
+        "last": "timeout",
+    }  # fmt: skip
+    assert body_text(sheet) == (
+        "executing, 1 of 3 actions done; cell [3,4]; vitals [9,8,7,6]; holdings wood 2, stone 1; "
+        "tasks coal@3,4, tree@1,2; last plan ended by timeout"
+    )
+    idle = {**sheet, "stage": "R", "progress": "0/0", "holdings": {}, "tasks": [], "last": None}
+    assert body_text(idle) == "without a plan; cell [3,4]; vitals [9,8,7,6]"
 
 
 def test_a_question_names_tasks_as_the_world_does():
@@ -286,13 +353,15 @@ def test_urgent_messages_come_first_then_the_newest_and_the_rest_is_counted():
     assert lines[0].startswith("agent_50 request")
     assert lines[1].startswith("agent_39 statement") and lines[2].startswith("agent_38 statement")
     left = 40 - (len(lines) - 1)
-    assert "more on block_3_left" in lines[-1] and "idle" in lines[-1]
+    assert "more on block_3_left" in lines[-1] and "more on no task" in lines[-1]
     counted = [int(part.split()[0]) for part in lines[-1].split(", ")]
     assert sum(counted) == left, lines[-1]
 
 
 def test_a_digest_names_the_fullest_tasks():
-    assert digest(["a"] * 18 + ["none"] * 6 + ["b"]) == "18 more on a, 1 more on b, 6 idle"
+    assert (
+        digest(["a"] * 18 + ["none"] * 6 + ["b"]) == "18 more on a, 1 more on b, 6 more on no task"
+    )
     many = digest(f"t{i}" for i in range(30))
     assert many.endswith("18 more on other tasks")
 

@@ -87,7 +87,8 @@ def statement(seat: Seat, nothing: str) -> Json:
     partners = min(len(crew.agents) - 1, MOST_PARTNERS)
     cell = slot_in(seat, crew)
     where = "" if cell is None else f" at slot ({cell[0]},{cell[1]})"
-    text = f"{task} next: I can be there{where} in {arrival} steps; it takes {partners} others."
+    help_needed = "nobody else is needed" if not partners else f"others needed: {partners}"
+    text = f"{task} next: I can be there{where} in {arrival} steps; {help_needed}."
     return {"text": text, "task": task, "arrival": arrival, "partners": partners}
 
 

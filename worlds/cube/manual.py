@@ -46,7 +46,11 @@ the goal first.
 """,
 }
 
-_WORDS = """Tasks are named block_<id>_<face>, as block_3_left; the left face leads to the goal. \
+_WORDS = """View: "left 2/3 at" means that 2 of the 3 contact cells of that face hold an agent. \
+After a joint push it says how many agents that needed and how many pushed from the face \
+(participation), stood on it (spatial), pushed or tried to (temporal). In the map a letter is a \
+block (A is block_0), a digit an agent, | the goal column.
+Tasks are named block_<id>_<face>, as block_3_left; the left face leads to the goal. \
 A verb names a block as block_3 or 3.
 Verbs (default in brackets):
 - move direction, steps 1-10 (1): act that way, whatever stands there; into a block it is a push.

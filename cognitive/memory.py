@@ -62,12 +62,13 @@ class AgentMemory:
 
 
 class Memories:
-    """The memories of all agents."""
+    """The memories of all agents; a message is kept until all its recipients read or lost it."""
 
     def __init__(self, agents: int) -> None:
         self.of = [AgentMemory() for _ in range(agents)]
         self._sent: dict[int, Json] = {}
         self._board: dict[int, Json] = {}
+        self._unread: dict[int, int] = {}
         self._asked: dict[str, AgentId] = {}
         self._plans: dict[str, Json] = {}
 
@@ -90,6 +91,16 @@ class Memories:
                 memory.team[str(sent["sender"])] = entry
             elif sent["kind"] == "directive":
                 self._order(agent, sent, step, ms)
+            self._done_with(number, 1)
+
+    def _done_with(self, number: int, recipients: int) -> None:
+        """So many more recipients will not read a message any more."""
+        left = self._unread.get(number, 0) - recipients
+        if left > 0:
+            self._unread[number] = left
+            return
+        for kept in (self._unread, self._sent, self._board):
+            kept.pop(number, None)
 
     def _order(self, agent: AgentId, sent: Json, step: int, ms: int) -> None:
         memory = self.of[agent]
@@ -110,6 +121,7 @@ class Memories:
     def _message_sent(self, line: Json) -> None:
         sent = {name: line[name] for name in _SENT_FIELDS} | {"id": line["message"]}
         self._sent[line["message"]] = sent
+        self._unread[line["message"]] = len(line["recipients"])
         if line["kind"] in _BOARD_KINDS:
             self._board[line["message"]] = _board_entry(line)
         if line["sender"] < 0:
@@ -119,6 +131,9 @@ class Memories:
             memory.events.append(_entry_of(line, "message_sent", message=sent))
         if line["kind"] == "directive" and _names(line["body"], line["sender"]):
             self._order(line["sender"], sent, line["step"], line["ms"])
+
+    def _message_lost(self, line: Json) -> None:
+        self._done_with(line["message"], len(line["recipients"]))
 
     def _plan_committed(self, line: Json) -> None:
         self._plans[line["plan"]] = line
@@ -164,6 +179,7 @@ class Memories:
 _HANDLERS = {
     "decision_started": Memories._decision_started,
     "message_sent": Memories._message_sent,
+    "message_lost": Memories._message_lost,
     "plan_committed": Memories._plan_committed,
     "plan_ended": Memories._plan_ended,
     "decision_ended": Memories._decision_ended,

@@ -5,9 +5,9 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stub_play import ACCEPT, directive, plan, play_stub
+from stub_play import ACCEPT, directive, plan, play_stub, say
 
-from cognitive.memory import Memories, outcome_sentence, render
+from cognitive.memory import Memories, outcome_sentence, rebuild, render
 from cognitive.messages import (
     KINDS,
     LOW,
@@ -159,6 +159,9 @@ def test_orders_are_forgotten_when_their_task_is_over():
     assert [step for step, orders in own if orders is None] == [3, 4]
 
 
+TALK = {"plan": "w1", "statement": say(), "interrupt": {"choice": "resume"}}
+
+
 def line(n, e, **fields):
     return {"v": 1, "n": n, "e": e, "step": n, "ms": n, **fields}
 
@@ -189,6 +192,18 @@ def test_rendering_keeps_the_last_failed_plans():
     assert text.splitlines()[-1].startswith("step 39: plan 0.39")
     failed = [entry["plan"] for entry in events if entry.get("status") == "failed"]
     assert all(f"plan {name} " in text for name in failed[-3:])
+
+
+def test_what_everybody_read_or_lost_is_not_kept():
+    """What memories hold of messages does not grow with the run, lossy mailboxes included."""
+    script = {(i, kind): [reply] for i in range(3) for kind, reply in TALK.items()}
+    played = play_stub(3, "all_to_all", script, steps=60, drop=0.2, mailbox=1)
+    assert played.of("message_lost") and len(played.of("message_sent")) > 100
+    whole = rebuild(played.events, 3)
+    half = rebuild(played.events[: len(played.events) // 2], 3)
+    for memories in (half, whole):
+        held = [len(kept) for kept in (memories._sent, memories._board, memories._unread)]
+        assert max(held) <= 6, held
 
 
 def read(step, sender, kind, text="", **body):

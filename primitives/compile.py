@@ -15,7 +15,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 # The cache does not tell code with bounds checks from code without.
 _OPTIONS: Mapping[str, Any] = {
     "cache": not config.BOUNDSCHECK,  # type: ignore[attr-defined]
+    "error_model": "numpy",
     "fastmath": False,
+    "no_cfunc_wrapper": True,
     "nogil": True,
 }
 _WITHOUT_COUNTS: Mapping[str, Any] = {**_OPTIONS, "_nrt": False}
@@ -23,7 +25,6 @@ _INNER: Mapping[str, Any] = {
     **_WITHOUT_COUNTS,
     "cache": False,
     "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
 }
 _EXPANDED: Mapping[str, Any] = {**_WITHOUT_COUNTS, "inline": "always"}
 

@@ -10,19 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.actions import NO_ATTEMPT, NO_TASK
+from primitives.actions import NO_ATTEMPT, NO_TASK, TASK
 from primitives.attempt_kernels import (
     ACT,
+    ACTION,
     ACTIONS,
     ACTIVE_RADIUS,
     AGENT,
     ANYWHERE,
     BALANCED,
     BALANCED_HEALTH,
+    COLUMN,
     CREATURE,
     DRINK,
     ENERGY,
     FOOD,
+    FROM_CREATURE,
     FULL_HEALTH,
     GROUND,
     HAS_BALANCE,
@@ -31,6 +34,7 @@ from primitives.attempt_kernels import (
     HEALTH,
     IDLE,
     IS_CRAFTER_REWARD,
+    ITEM,
     ITEMS,
     MAX_STEPS,
     MOVE,
@@ -42,6 +46,7 @@ from primitives.attempt_kernels import (
     NOT_TIRED,
     NOTHING_TO_GIVE,
     RECIPIENT_FULL,
+    ROW,
     SHARE,
     SHARE_RADIUS,
     SLEEP,
@@ -104,6 +109,12 @@ HEALTH_REWARD = 10.0
 OBJECT_AGENT = 13
 """Object code of an agent; that of a creature is this and its kind."""
 PERCENT = 100.0
+
+FACTS, COUNTED, TASK_ROW, TASK_COLUMN = range(4)
+"""Rows of `told`, of `sum_up`."""
+COUNT_BITS = 5
+NOT_COUNTED = -2
+OF_CREATURE = -2
 
 LEGAL = -1
 ALL_OVER = -2
@@ -643,16 +654,32 @@ def sum_up(
     reason: NDArray[np.uint8],
     harm: NDArray[np.uint8],
     achievements: NDArray[np.int32],
-    facts: NDArray[np.int64],
+    attempts: NDArray[np.int32],
+    row: NDArray[np.int16],
+    cells: int,
+    told: NDArray[np.int64],
 ) -> None:
-    """Pack what an agent is told after a step into one number, for each agent.
+    """Pack what each agent of the first world is told after a step into four numbers.
 
-    outcome, reason, harm: [A] uint8. achievements: [A, 22] int32.
-    facts: [A] int64, overwritten: a byte each of outcome, reason and harm, lowest first, then a
-    bit for each achievement won.
+    Arrays as in the state. cells: H * W.
+    told: [4, A] int64, overwritten. FACTS: a byte each of outcome, reason and harm, lowest first,
+    then a bit for each achievement won. COUNTED: the columns NEED .. ITEM of the agent's row,
+    COUNT_BITS each, lowest first; NO_ATTEMPT without a row, NOT_COUNTED where one does not fit.
+    TASK_ROW, TASK_COLUMN: of a row, its cell; of a creature, OF_CREATURE and its serial.
     """
-    for agent in range(len(outcome)):
-        won = 0
-        for number in range(achievements.shape[1]):
-            won |= (achievements[agent, number] > 0) << number
-        facts[agent] = won << 24 | wide(harm[agent]) << 16 | reason[agent] << 8 | outcome[agent]
+    for agent in range(told.shape[1]):
+        won, index = wide(0), row[0, agent]
+        for number in range(achievements.shape[2]):
+            won |= (achievements[0, agent, number] > 0) << number
+        harmed = won << 8 | harm[0, agent]
+        told[FACTS, agent] = (harmed << 8 | reason[0, agent]) << 8 | outcome[0, agent]
+        told[COUNTED, agent] = NO_ATTEMPT
+        if index != NO_ATTEMPT:
+            line, counted, most = attempts[0, index], wide(0), wide(0)
+            for column in range(ITEM, TASK, -1):
+                counted = counted << COUNT_BITS | line[column]
+                most |= line[column]
+            told[COUNTED, agent] = counted if 0 <= most < 1 << COUNT_BITS else NOT_COUNTED
+            is_cell = line[ACTION] != FROM_CREATURE
+            told[TASK_ROW, agent] = line[ROW] if is_cell else OF_CREATURE
+            told[TASK_COLUMN, agent] = line[COLUMN] if is_cell else line[TASK] - cells

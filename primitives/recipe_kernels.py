@@ -268,12 +268,12 @@ def covers(
 ) -> bool:
     """Whether the pooled items of the members `key[:count]` cover one cost."""
     for item in range(VITALS, ITEMS):
-        missing = wide(recipe[USES + item])
+        missing, i = wide(recipe[USES + item]), 0
+        while missing > 0 and i < count:
+            missing -= inventory[key[i], item]
+            i += 1
         if missing > 0:
-            for i in range(count):
-                missing -= inventory[key[i], item]
-            if missing > 0:
-                return False
+            return False
     return True
 
 
@@ -339,10 +339,11 @@ def _pay(
 ) -> None:
     """Take one cost from the members `key[:count]` in id order; all of them win."""
     for item in range(VITALS, ITEMS):
-        due = wide(recipe[USES + item])
-        for i in range(count):
+        due, i = wide(recipe[USES + item]), 0
+        while due > 0 and i < count:
             paid = min(due, wide(team.inventory[key[i], item]))
             team.inventory[key[i], item] -= paid
             due -= paid
+            i += 1
     for i in range(count):
         win(team.achievements, doing, key[i], wide(recipe[WINS]))

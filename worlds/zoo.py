@@ -42,6 +42,7 @@ class WorldEnv(ParallelEnv):  # type: ignore[misc]
         self._seeds = SeedLine(port.seed)
         self._ids = {name: a for a, name in enumerate(self.possible_agents)}
         self._live: list[int] = []
+        self._no: dict[str, bool] = {}
         self._observation_space = _observation_space(port.observation)
         self._action_spaces = {name: _action_space(port.choices) for name in self._ids}
 
@@ -69,7 +70,7 @@ class WorldEnv(ParallelEnv):  # type: ignore[misc]
             self.world = self.port.draw(drawing, first)
         if seed is not None:
             self._seeds.restart(seed)
-        self.agents, self._live = list(self.possible_agents), list(self._ids.values())
+        self._go_on_with(list(self._ids.values()))
         views = self.port.observations(self.port.views(self.world), self._live)
         infos = self.port.infos(self.world, self._live)
         return dict(zip(self.agents, views)), dict(zip(self.agents, infos))  # noqa: B905
@@ -90,15 +91,14 @@ class WorldEnv(ParallelEnv):  # type: ignore[misc]
         dicts = (
             dict(zip(names, self.port.observations(views, live))),  # noqa: B905
             dict(zip(names, rewards.tolist())),  # noqa: B905
-            dict(zip(names, ended)),  # noqa: B905
-            dict.fromkeys(names, is_truncated),
+            dict(zip(names, ended)) if True in ended else self._no.copy(),  # noqa: B905
+            dict.fromkeys(names, True) if is_truncated else self._no.copy(),
             dict(zip(names, self.port.infos(self.world, live))),  # noqa: B905
         )
         if is_truncated:
-            self.agents, self._live = [], []
+            self._go_on_with([])
         elif True in ended:
-            self._live = [a for a, end in zip(live, ended, strict=True) if not end]
-            self.agents = [self.possible_agents[a] for a in self._live]
+            self._go_on_with([a for a, end in zip(live, ended, strict=True) if not end])
         return dicts
 
     def state(self) -> NDArray[np.int16]:
@@ -115,6 +115,12 @@ class WorldEnv(ParallelEnv):  # type: ignore[misc]
 
     def close(self) -> None:
         """Nothing is held open."""
+
+    def _go_on_with(self, live: list[int]) -> None:
+        """Note who has not ended."""
+        self._live = live
+        self.agents = [self.possible_agents[a] for a in live]
+        self._no = dict.fromkeys(self.agents, False)
 
     def _check_started(self) -> None:
         if self.world is None:

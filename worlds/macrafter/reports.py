@@ -48,6 +48,7 @@ __all__ = [
     "legend",
     "object_codes",
     "report",
+    "task_name",
     "task_stem",
     "unmet",
 ]
@@ -99,7 +100,7 @@ def attempt(state: MacrafterState, table: Table, row: int) -> Attempt:
     )
 
 
-def _task_stem(table: Table, line: list[int]) -> str:
+def task_stem(table: Table, line: list[int]) -> str:
     """What the text id of a row's task begins with: source, creature, item made, object placed."""
     thing = THINGS[line[ITEM]]
     return table.sources[thing] if line[ACTION] == FROM_CELL else thing
@@ -110,7 +111,7 @@ def task_name(table: Table, line: list[int], cells: int) -> str:
 
     line: columns of the row. cells: number of cells of the map.
     """
-    stem = _task_stem(table, line)
+    stem = task_stem(table, line)
     if line[ACTION] == FROM_CREATURE:
         return creature_id(stem, line[AttemptColumn.TASK] - cells)
     return stem if line[ROW] == NO_CELL else cell_id(stem, (line[ROW], line[COLUMN]))

@@ -1,0 +1,83 @@
+"""Arrays for what agents observe, used again once nobody holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from sys import getrefcount
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Sheet", "Sheets", "Views"]
+
+KEPT = 3
+"""Sheets kept: the newest, the one a caller still holds, and one to spare."""
+
+
+class Views(NamedTuple):
+    """Observations of a batch: view [B, A, R, C, 3] int16, inventory [B, A, I] int16, body
+    [B, A, 6] int32."""
+
+    view: NDArray[np.int16]
+    inventory: NDArray[np.int16]
+    body: NDArray[np.int32]
+
+
+class Sheet:
+    """Arrays of one batch, and each agent's own parts of those of a batch of one.
+
+    Whoever holds a part, or anything made from one, holds a reference to it or to its array.
+    """
+
+    def __init__(self, views: Views) -> None:
+        self.views = views
+        self._arrays: list[NDArray[Any]] = list(views)
+        self._own: list[dict[str, NDArray[Any]]] = []
+        self._parts: list[NDArray[Any]] = []
+        self._unheld = _references(self._arrays), 0
+
+    def is_free(self) -> bool:
+        """Whether nobody holds an array or a part of one."""
+        return (_references(self._arrays), _references(self._parts)) == self._unheld
+
+    def own(self) -> list[dict[str, NDArray[Any]]]:
+        """What each agent of the first world observes: arrays by name, dicts to be copied."""
+        if not self._own:
+            parts = self._parts = [part for array in self.views for part in array[0]]
+            team = len(parts) // len(self.views)
+            self._own = [
+                {"view": parts[a], "inventory": parts[team + a], "self": parts[2 * team + a]}
+                for a in range(team)
+            ]
+            arrays, _ = self._unheld
+            self._unheld = arrays + len(parts), _references(parts)
+        return self._own
+
+
+class Sheets:
+    """The sheets of one caller; a copy of it starts with none."""
+
+    def __init__(self, make: Callable[[int, int], Views]) -> None:
+        self._make = make
+        self._kept: list[Sheet] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_make": self._make, "_kept": []}
+
+    def take(self, worlds: int, agents: int) -> Sheet:
+        """One that nobody holds, for what so many agents of so many worlds observe."""
+        for sheet in self._kept:
+            if sheet.is_free() and sheet.views.body.shape[:2] == (worlds, agents):
+                return sheet
+        sheet = Sheet(self._make(worlds, agents))
+        self._kept = [sheet, *self._kept[: KEPT - 1]]
+        return sheet
+
+    def own(self, view: NDArray[np.int16]) -> list[dict[str, NDArray[Any]]]:
+        """`Sheet.own` of the kept sheet whose array is `view`."""
+        return next(sheet for sheet in self._kept if sheet.views.view is view).own()
+
+
+def _references(arrays: Sequence[NDArray[Any]]) -> int:
+    return sum(map(getrefcount, arrays))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from cognitive.protocols import Answer, Latency
+from worlds.api import Json
 
-__all__ = ["WallClock", "charge_of"]
+__all__ = ["Recall", "WallClock", "charge_of", "recall_of"]
 
 _MS_PER_SECOND = 1000
 _COST_CAP = frozenset({"timeout", "unavailable", "outage"})
@@ -40,15 +43,41 @@ def _token_charge(latency: Latency, answer: Answer) -> int:
 
 
 class WallClock:
-    """Real milliseconds since it was made."""
+    """Real time; the first moment that is waited for is now."""
 
     def __init__(self) -> None:
-        self._origin = time.monotonic()
-
-    def now_ms(self) -> int:
-        """Whole milliseconds that have begun since the start."""
-        return -int(-(time.monotonic() - self._origin) * _MS_PER_SECOND // 1)
+        self._origin: float | None = None
 
     async def sleep_until(self, ms: int) -> None:
-        """Wait until `ms` after the start; returns at once if that is past."""
-        await asyncio.sleep(max(0.0, ms / _MS_PER_SECOND - (time.monotonic() - self._origin)))
+        """Wait until `ms` on this clock; returns at once if that is past."""
+        if self._origin is None:
+            self._origin = time.monotonic() - ms / _MS_PER_SECOND
+        await asyncio.sleep(max(0.0, self._origin + ms / _MS_PER_SECOND - time.monotonic()))
+
+
+@dataclass(frozen=True)
+class Recall:
+    """What was measured in a run that is played again, up to `until_ms`.
+
+    charges: ms of each try, by decision.
+    """
+
+    charges: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    until_ms: int = -1
+
+    def charge(self, decision: str, place: int) -> int | None:
+        """What was measured for a try; None if it was not recorded."""
+        charges = self.charges.get(decision, ())
+        return charges[place] if place < len(charges) else None
+
+
+def recall_of(events: Iterable[Json]) -> Recall:
+    """What the events of a run say of measured time; those of its closing left out."""
+    charges, until_ms = {}, -1
+    for line in events:
+        if line["e"] == "step":
+            until_ms = line["ms"]
+        elif line["e"] == "decision_ended":
+            tries = [entry["charge_ms"] for entry in line["tries"]]
+            charges[line["decision"]] = (*tries[:-1], line["charge_ms"] - sum(tries[:-1]))
+    return Recall(charges, until_ms)

@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from pydantic import BaseModel
 
 from cognitive.budget import Ledger, Metered, Quote
-from cognitive.clock import charge_of
+from cognitive.clock import Recall, charge_of
 from cognitive.errors import DialogueError, RecordError, RunStopped
 from cognitive.events import reason_json
 from cognitive.parsing import Finding, read_reply
@@ -29,6 +29,7 @@ __all__ = ["Decision", "Desk", "RunEnds", "Stop", "Trouble", "question_quote"]
 
 REPLY_SHOWN = 2000
 HASH_LENGTH = 16
+NOTHING_RECALLED = Recall()
 _WALL = Latency("wall")
 _NO_QUOTE = Quote("", 0)
 _NO_USAGE = Usage()
@@ -152,6 +153,7 @@ class Desk:
         tries: int = 4,
         is_wall: bool = False,
         trouble: Trouble | None = None,
+        recall: Recall = NOTHING_RECALLED,
     ) -> None:
         self._write = write
         self.ledger = ledger
@@ -160,6 +162,7 @@ class Desk:
         self._tries = tries
         self._is_wall = is_wall
         self._trouble = trouble
+        self._recall = recall
         self.usage = Usage()
         self.calls = 0
         self.decided = 0
@@ -295,6 +298,9 @@ class Desk:
         """Charge, read and check one try."""
         latency = _WALL if self._is_wall else decision.planner.latency
         charge = charge_of(latency, answer, elapsed_ms)
+        if latency.model == "wall":
+            recalled = self._recall.charge(decision.id, len(decision.tries))
+            charge = charge if recalled is None else recalled
         is_over = decision.left_ms is not None and decision.charge_ms + charge > decision.left_ms
         if is_over and decision.left_ms is not None:
             charge = decision.left_ms - decision.charge_ms

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from cognitive.errors import DialogueError, RecordError
 from cognitive.protocols import Sink
@@ -26,6 +27,7 @@ __all__ = [
     "parse_events",
     "read_events",
     "reason_json",
+    "stream_events",
 ]
 
 SCHEMA = 1
@@ -153,21 +155,31 @@ def read_events(path: Path) -> list[dict[str, Any]]:
 
     Raises RecordError, with file and line, on any other damage and on another schema.
     """
+    return list(stream_events(path))
+
+
+def stream_events(path: Path) -> Iterator[dict[str, Any]]:
+    """The events of a file one by one, so that it never is in memory as a whole."""
     if not path.is_file():
         raise RecordError(f"{path}: no such file")
-    return parse_events(path.read_bytes(), str(path))
+    with path.open("rb") as file:
+        yield from _checked(_whole_lines(file, str(path)), str(path))
 
 
 def parse_events(data: bytes, name: str) -> list[dict[str, Any]]:
     """The events in `data`; `name` is what warnings and errors call it. As `read_events`."""
-    whole, _, rest = data.rpartition(b"\n")
-    if rest:
-        warnings.warn(f"{name}: an unfinished last line was left out", stacklevel=2)
-    lines = whole.split(b"\n") if whole else []
-    return list(_checked(lines, name))
+    return list(_checked(_whole_lines(BytesIO(data), name), name))
 
 
-def _checked(lines: list[bytes], name: str) -> Iterator[dict[str, Any]]:
+def _whole_lines(file: IO[bytes], name: str) -> Iterator[bytes]:
+    for line in file:
+        if line.endswith(b"\n"):
+            yield line
+        else:
+            warnings.warn(f"{name}: an unfinished last line was left out", stacklevel=4)
+
+
+def _checked(lines: Iterable[bytes], name: str) -> Iterator[dict[str, Any]]:
     for n, raw in enumerate(lines):
         place = f"{name}, line {n + 1}"
         try:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from cognitive.agents import Team
 from cognitive.budget import Ledger
-from cognitive.clock import WallClock
-from cognitive.desk import Desk, RunEnds, Stop, Trouble
+from cognitive.clock import Recall, WallClock
+from cognitive.desk import NOTHING_RECALLED, Desk, RunEnds, Stop, Trouble
 from cognitive.dialogue import Respond
 from cognitive.errors import CooplabError, RecordError
 from cognitive.events import SCHEMA, EventLog
@@ -73,6 +73,7 @@ def run(
     ledger: Ledger | None = None,
     stop: Stop | None = None,
     trouble: Trouble | None = None,
+    recall: Recall = NOTHING_RECALLED,
 ) -> Ending:
     """Play an episode from beginning to end; as `play`, where no event loop is running."""
     try:
@@ -84,7 +85,7 @@ def run(
     return asyncio.run(
         play(
             world, settings, topology, respond, gate, sink,
-            ledger=ledger, stop=stop, trouble=trouble,
+            ledger=ledger, stop=stop, trouble=trouble, recall=recall,
         )
     )  # fmt: skip
 
@@ -100,20 +101,22 @@ async def play(
     ledger: Ledger | None = None,
     stop: Stop | None = None,
     trouble: Trouble | None = None,
+    recall: Recall = NOTHING_RECALLED,
 ) -> Ending:
     """Play an episode from beginning to end.
 
     respond: who answers an ask. gate: reviews committed plans (`NoGate()` for none). sink: takes
     events and frames; it is flushed every step and left open. ledger: books of calls, tokens and
     money, shared with a client stack; made from the limits if not given. stop: ends the run early
-    when called. trouble: takes the text of errors. Planners are left open.
+    when called. trouble: takes the text of errors. recall: what was measured in a run that is
+    played again; wall clocks run from where it ends. Planners are left open.
 
     An error of world, dialogue or gate ends the run and is in the ending; one of the sink, and a
     RecordError, are raised.
     """
     episode = _Episode(
         world, settings, topology, respond, gate, sink,
-        ledger or Ledger(settings.limits), stop or Stop(), trouble,
+        ledger or Ledger(settings.limits), stop or Stop(), trouble, recall,
     )  # fmt: skip
     return await episode.play()
 
@@ -132,6 +135,7 @@ class _Episode:
         ledger: Ledger,
         stop: Stop,
         trouble: Trouble | None,
+        recall: Recall,
     ) -> None:
         self._world = world
         self._settings = settings
@@ -146,10 +150,12 @@ class _Episode:
         self._state = world.rules.reset(settings.seed)
         self._team = Team(world, self._state, settings, EventLog(sink))
         self._desk = Desk(
-            self._team.write, ledger, stop, settings.tries, settings.clock == "wall", trouble
-        )
+            self._team.write, ledger, stop, settings.tries, settings.clock == "wall", trouble,
+            recall,
+        )  # fmt: skip
         schemas = reply_models(world.skills.verbs, settings.free_talk)
-        self._rounds = Rounds(self._team, topology, respond, self._desk, schemas)
+        self._recall = recall
+        self._rounds = Rounds(self._team, topology, respond, self._desk, schemas, recall)
         self._ended: str | None = None
         self._is_truncated = False
         self._is_realtime = settings.pace == "realtime"
@@ -200,7 +206,7 @@ class _Episode:
         team = self._team
         team.new_phase()
         self._test_before()
-        if self._clock is not None:
+        if self._clock is not None and team.now_ms > self._recall.until_ms:
             await self._desk.until_stopped(self._clock.sleep_until(team.now_ms))
         team.deliver(team.now_ms)
         team.retry_idle()

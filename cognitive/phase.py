@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from cognitive.agents import Sheets, Team
+from cognitive.clock import Recall
 from cognitive.desk import Decision, Desk, RunEnds
 from cognitive.dialogue import PLAN_KINDS, OpenDialogue, Respond
 from cognitive.errors import DialogueError
@@ -41,11 +42,13 @@ class Rounds:
         respond: Respond,
         desk: Desk,
         schemas: Mapping[str, type[BaseModel]],
+        recall: Recall,
     ) -> None:
         self.open: list[OpenDialogue] = []
         self._team = team
         self._topology = topology
         self._desk = desk
+        self._recall = recall
         self._questions = Questions(team, topology, respond, schemas)
         self._settings = team.settings
         self._numbers = 0
@@ -120,18 +123,25 @@ class Rounds:
         return True
 
     async def _dispatch(self, tables: list[OpenDialogue], decisions: list[Decision]) -> None:
-        """Send decisions; under the wall clock nobody waits for them."""
+        """Send decisions; under the wall clock nobody waits for them, unless they are recalled."""
         try:
             self._start(decisions)
             if self._settings.clock == "virtual":
                 await self._desk.work(decisions)
                 return
+            for table in filter(self._is_recalled, tables):
+                await self._desk.work([d for d in decisions if d.dialogue == table.number])
         except RunEnds as end:
             self._cut(decisions, end)
             raise
         for table in tables:
             own = [d for d in decisions if d.dialogue == table.number]
-            table.work = asyncio.create_task(self._desk.work(own))
+            if own and not self._is_recalled(table):
+                table.work = asyncio.create_task(self._desk.work(own))
+
+    def _is_recalled(self, table: OpenDialogue) -> bool:
+        """Whether the wave was applied in the run that is played again."""
+        return any(decision.id in self._recall.charges for decision in table.decisions.values())
 
     def _is_sent(self, table: OpenDialogue) -> bool:
         return bool(table.decisions) or all(reply is not None for reply in table.replies)
@@ -154,9 +164,12 @@ class Rounds:
         return bool(due)
 
     def _is_due(self, table: OpenDialogue, now_ms: int) -> bool:
-        """Whether all replies of the wave are in hand and ended by now."""
+        """Whether all replies of the wave are in hand and ended by now.
+
+        In the part of a run that is played again, what is not recalled was not in hand.
+        """
         if table.work is not None:
-            if not table.work.done():
+            if now_ms <= self._recall.until_ms or not table.work.done():
                 table.awaited_ms = now_ms
                 return False
             table.work.result()

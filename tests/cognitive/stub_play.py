@@ -3,6 +3,7 @@
 from stub_world import stub_world
 
 from cognitive.budget import Ledger, Limits, Metered, Quote
+from cognitive.desk import NOTHING_RECALLED
 from cognitive.loop import NoGate, run
 from cognitive.protocols import Answer, Latency, Usage
 from cognitive.settings import EpisodeSettings
@@ -156,7 +157,8 @@ class Played:
 
 def play_stub(
     agents, topology, replies, *, steps=200, options=None, gate=None, latency=None, tokens=None,
-    limits=None, end_step=0, default=None, sink=None, stop=None, **settings,
+    limits=None, end_step=0, default=None, sink=None, stop=None, recall=NOTHING_RECALLED,
+    **settings,
 ):  # fmt: skip
     """Play the stub world with a script."""
     script = replies if isinstance(replies, Script) else Script(replies, latency, tokens, default)
@@ -171,6 +173,7 @@ def play_stub(
         sink,
         ledger=Ledger(limits),
         stop=stop,
+        recall=recall,
     )
     if ending.error is not None:
         raise ending.error

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import pytest
 from pydantic import BaseModel
-from stub_play import Memory, Script, play_stub
+from stub_play import Memory, Script, directive, play_stub, say
 from stub_world import stub_world
 
 from cognitive.budget import Ledger, Limits, Quote
-from cognitive.clock import charge_of
-from cognitive.desk import Stop
+from cognitive.clock import charge_of, recall_of
+from cognitive.desk import NOTHING_RECALLED, Stop
 from cognitive.dialogue import run_dialogue
 from cognitive.errors import ConfigError, CooplabError, DialogueError, RecordError, RunStopped
-from cognitive.events import EventLog
+from cognitive.events import CLOSING_EVENTS, EventLog, encode
 from cognitive.loop import NoGate, play, run
 from cognitive.protocols import Answer, Latency, Usage
 from cognitive.settings import EpisodeSettings
@@ -23,6 +23,13 @@ from cognitive.topologies import make_topology
 from worlds.api import RESOURCE, Advance, Ask, Commit, Setting
 
 TOKENS = Latency("tokens")
+TALK = {
+    "plan": "w1",
+    "interrupt": {"choice": "resume"},
+    "statement": say(),
+    "acknowledge": {"answer": "accept"},
+    "directive": directive("replan", [1, 2]),
+}
 
 
 def answer(problem=None, tokens=0, measured=0):
@@ -333,6 +340,47 @@ def test_what_was_measured_comes_out_again_under_the_virtual_clock():
     first = play_stub(3, "chain", script, clock="wall", **options)
     second = play_stub(3, "chain", Replaying(first.events), **options)
     assert outline(first) == outline(second)
+
+
+@pytest.mark.parametrize(
+    ("topology", "pace", "interrupts"),
+    [
+        ("centralized", "lockstep", "always"),
+        ("centralized", "realtime", "always"),
+        ("chain", "realtime", "always"),
+        ("ring", "realtime", "never"),
+        ("gossip", "realtime", "waiting-only"),
+    ],
+)
+def test_a_run_under_the_wall_clock_is_played_again_to_the_byte(topology, pace, interrupts):
+    """From what its events say was measured, also if it was killed half way."""
+    options = {"steps": 10, "pace": pace, "interrupts": interrupts, "clock": "wall"}
+    options["step_ms"] = 20 if pace == "realtime" else 0
+    replies = {(i, kind): [reply] for i in range(3) for kind, reply in TALK.items()}
+
+    def play_it(recall=NOTHING_RECALLED):
+        script = Slow(replies, 0.013)
+        played = play_stub(3, topology, script, recall=recall, **options)
+        return [encode(line) for line in played.events], played.events
+
+    lines, events = play_it()
+    started = [line for line in events if line["e"] == "decision_started"]
+    assert len(started) > 3, events
+    end = next(n for n in range(len(events)) if events[n:] and is_closing(events, n))
+    for kept in (end, end // 2):
+        again, _ = play_it(recall_of(events[:kept]))
+        assert again[:kept] == lines[:kept], first_difference(again, lines)
+
+
+def is_closing(events, n):
+    """Whether everything from n on was written when the run was closed."""
+    return all(
+        line["e"] in CLOSING_EVENTS and line.get("outcome") in (None, "cut") for line in events[n:]
+    )
+
+
+def first_difference(again, lines):
+    return next(pair for pair in zip(again, lines, strict=False) if pair[0] != pair[1])
 
 
 def outline(played):

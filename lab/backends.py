@@ -225,7 +225,8 @@ def cores() -> int:
 
 def _work(pipe: connection.Connection[Any, Any]) -> None:
     """A worker: plays what comes through the pipe until the driver closes it or is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # sent to the whole group; the driver handles them
     jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
     stop = Stop()
     listener = threading.Thread(target=_listen, args=(pipe, jobs, stop), daemon=True)

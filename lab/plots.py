@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cognitive.errors import ConfigError
-from cognitive.events import read_events
+from cognitive.events import stream_events
 from lab import metrics, records
 from lab.pairs import pair_runs
 from lab.runs import Run, finished, grouped, read_runs, select
@@ -74,7 +74,7 @@ def plot(request: Request) -> tuple[Path, Path]:
 
 def trace_of(run: Run) -> Trace:
     """The events of a finished run."""
-    return Trace(read_events(run.folder / EVENTS), run.config)
+    return Trace(stream_events(run.folder / EVENTS), run.config)
 
 
 # --- traces --------------------------------------------------------------------------------------

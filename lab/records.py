@@ -29,6 +29,7 @@ TIMING, SUMMARY, LOCK = "timing.json", "summary.json", "run.lock"
 SYNC_SECONDS = 0.5
 HEARTBEAT_SECONDS = 60.0
 WAIT_SECONDS = 0.05
+BLOCK_BYTES = 1 << 20
 
 FINISHED_BY = frozenset({"world", "steps", "team_ms", "agent_ms", "calls", "tokens", "money"})
 RESUMABLE_BY = frozenset({"stopped", "endpoint"})
@@ -66,11 +67,17 @@ def cut_tail(path: Path) -> int:
     if not path.exists():
         return 0
     with path.open("rb+") as file:
-        data = file.read()
-        kept = data.rfind(b"\n") + 1
-        if kept < len(data):
+        size = place = file.seek(0, os.SEEK_END)
+        kept = 0
+        while place and not kept:
+            start = max(0, place - BLOCK_BYTES)
+            file.seek(start)
+            kept = file.read(place - start).rfind(b"\n") + 1
+            kept += start if kept else 0
+            place = start
+        if kept < size:
             file.truncate(kept)
-        return len(data) - kept
+        return size - kept
 
 
 class LineWriter:
@@ -286,8 +293,13 @@ def _object(data: bytes, place: str) -> dict[str, Any]:
 
 def fingerprint(path: Path) -> dict[str, Any]:
     """Lines and SHA-256 of a file, as a summary keeps them of its events."""
-    data = path.read_bytes() if path.exists() else b""
-    return {"lines": data.count(b"\n"), "sha256": sha256(data).hexdigest()}
+    lines, sum_ = 0, sha256()
+    if path.exists():
+        with path.open("rb") as file:
+            while block := file.read(BLOCK_BYTES):
+                lines += block.count(b"\n")
+                sum_.update(block)
+    return {"lines": lines, "sha256": sum_.hexdigest()}
 
 
 def status(folder: Path, is_thorough: bool = False) -> str:

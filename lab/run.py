@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from cognitive.clients.recorded import stop_mark
 from cognitive.desk import Stop as LoopStop
 from cognitive.errors import CooplabError, RecordError
-from cognitive.events import read_events
+from cognitive.events import read_events, stream_events
 from cognitive.loop import Ending, play
 from cognitive.protocols import Sink
 from lab import config as configs
@@ -27,7 +27,7 @@ from lab.endpoints import Guard
 from lab.serving import local_model
 from lab.stopping import Stop
 from lab.trace import Trace
-from lab.wiring import Parts, Replies, wire
+from lab.wiring import Parts, Replies, Stopwatch, wire
 from worlds.api import Json
 
 MODELS = ("llm", "human")
@@ -248,7 +248,7 @@ class _Session:
         return ending
 
     def _sum_up(self, parts: Parts, ending: Ending) -> None:
-        timing = timing_of(self._started, ending.steps, parts.watch.seconds)
+        timing = timing_of(self._started, ending.steps, parts.watch)
         records.write_whole(self._folder / records.TIMING, json.dumps(timing, indent=2) + "\n")
         write_summary(self._folder, ending.error, ending.steps)
 
@@ -309,8 +309,7 @@ def outcome_of(folder: Path) -> Outcome:
 def write_summary(folder: Path, error: Exception | None = None, step: int = 0) -> None:
     """Sum up the run in `folder` from its config and events."""
     config = records.read_json(folder / records.CONFIG)
-    events = read_events(folder / records.EVENTS)
-    trace = Trace(events, config)
+    trace = Trace(stream_events(folder / records.EVENTS), config)
     ended_by = trace.ended_by
     summary = {
         "schema": records.SUMMARY_SCHEMA,
@@ -336,8 +335,9 @@ def write_summary(folder: Path, error: Exception | None = None, step: int = 0) -
     records.write_whole(folder / records.SUMMARY, text + "\n")
 
 
-def timing_of(started: float, steps: int, seconds: Mapping[str, float]) -> dict[str, Any]:
-    """The wall facts of a run that ends now."""
+def timing_of(started: float, steps: int, watch: Stopwatch) -> dict[str, Any]:
+    """The wall facts of a run that ends now; `review_ms` is the mean of its reviews by repair."""
+    seconds = watch.seconds
     ended = time.time()
     wall = max(ended - started, 1e-9)
     rest = wall - sum(seconds.values())
@@ -348,6 +348,10 @@ def timing_of(started: float, steps: int, seconds: Mapping[str, float]) -> dict[
         "wall_seconds": round(wall, 3),
         "seconds": {name: round(value, 3) for name, value in (*seconds.items(), ("rest", rest))},
         "steps_per_second": round(steps / wall, 3),
+        "reviews": watch.reviews,
+        "review_ms": round(1000 * watch.review_seconds / watch.reviews, 3)
+        if watch.reviews
+        else None,
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6, 1),
         "cores": os.cpu_count(),
         "versions": {"python": sys.version.split()[0], **_versions()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -10,6 +11,47 @@ from typing import Any, NamedTuple
 from worlds.api import Attempt
 
 Event = Mapping[str, Any]
+READ = frozenset(
+    {
+        "attempt",
+        "decision_ended",
+        "decision_started",
+        "message_delivered",
+        "message_lost",
+        "message_sent",
+        "plan_committed",
+        "plan_ended",
+        "plan_resumed",
+        "plan_started",
+        "repair_closed",
+        "repair_opened",
+        "repair_predicted",
+        "repair_scored",
+        "run_ended",
+        "score",
+        "stage",
+        "step",
+    }
+)
+"""Types of events that are counted or drawn."""
+UNREAD = frozenset(
+    {
+        "actions",
+        "args",
+        "body",
+        "effects",
+        "evidence",
+        "living",
+        "note",
+        "primitives",
+        "prompt_hash",
+        "reasons",
+        "rewards",
+        "text",
+        "value",
+    }
+)
+"""Fields that nobody who counts or draws looks at; most of what a long run holds."""
 
 
 class Entry(NamedTuple):
@@ -39,10 +81,14 @@ class Trace:
     """The events of one run by type, and what several metrics need of them."""
 
     def __init__(self, events: Iterable[Event], config: Mapping[str, Any]) -> None:
-        """events: of one run, in order; config: of the same run (team, step_ms, repair mode)."""
+        """events: of one run, in order; config: of the same run (team, step_ms, repair mode).
+
+        Events that come one by one are never in memory as a whole: only what is read is kept.
+        """
         self.by_type: dict[str, list[Event]] = defaultdict(list)
         for event in events:
-            self.by_type[event["e"]].append(event)
+            if event["e"] in READ:
+                self.by_type[event["e"]].append(_kept(event))
         self.agents: int = config["agents"]
         self.step_ms: int = config["clock"]["step_ms"]
         self.watches = config["repair"]["mode"] != "off"
@@ -127,6 +173,14 @@ class Trace:
     def decider(self) -> Mapping[str, int]:
         """Agent of each decision."""
         return {decision: event["agent"] for decision, event in self.asked.items()}
+
+
+def _kept(event: Event) -> Event:
+    """The fields that are read; recipients, of which a crowd has many, in two bytes each."""
+    kept = {name: event[name] for name in event if name not in UNREAD}
+    if "recipients" in kept:
+        kept["recipients"] = array("H", kept["recipients"])
+    return kept
 
 
 def _code(reason: Any) -> str | None:

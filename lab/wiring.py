@@ -80,6 +80,9 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {"replies": 0.0, "repair": 0.0}
+        self.reviews = 0
+        """How often the gate has reviewed plans."""
+        self.review_seconds = 0.0
         self._busy: dict[str, int] = dict.fromkeys(self.seconds, 0)
         self._since: dict[str, float] = {}
 
@@ -123,8 +126,12 @@ class TimedGate:
 
     def review(self, moment: Moment) -> tuple[tuple[Dialogue[Any], ...], tuple[Json, ...]]:
         """Review."""
+        began = time.perf_counter()
         with self._watch.timing("repair"):
-            return self._inner.review(moment)
+            found = self._inner.review(moment)
+        self._watch.reviews += 1
+        self._watch.review_seconds += time.perf_counter() - began
+        return found
 
     def observe(
         self, t: int, attempts: tuple[Attempt, ...], plans: tuple[PlanView, ...]

@@ -1,5 +1,6 @@
 """The run folder: whole lines, whole files, one writer, damage that is named."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -76,6 +77,19 @@ def test_appending_drops_an_unfinished_line_first(tmp_path):
     writer.write({"a": 2})
     writer.close()
     assert path.read_bytes() == b'{"a":1}\n{"a":2}\n'
+
+
+@pytest.mark.parametrize("block", [1, 3, 1 << 20])
+def test_tails_and_fingerprints_do_not_depend_on_the_block(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(records, "BLOCK_BYTES", block)
+    path = tmp_path / "events.jsonl"
+    for data, kept in ((b"", 0), (b"ab", 0), (b"a\nb\n", 4), (b"a\nbcdefgh", 2), (b"\n", 1)):
+        path.write_bytes(data)
+        found = records.fingerprint(path)
+        expected = hashlib.sha256(data).hexdigest()
+        assert found == {"lines": data.count(b"\n"), "sha256": expected}, data
+        assert records.cut_tail(path) == len(data) - kept, data
+        assert path.read_bytes() == data[:kept]
 
 
 def test_a_lone_surrogate_is_written_as_valid_utf8_and_read_back(tmp_path):

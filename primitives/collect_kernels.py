@@ -77,7 +77,7 @@ from primitives.attempt_kernels import (
     sort,
     win,
 )
-from primitives.compile import expanded, inner
+from primitives.compile import expanded, inner, merged
 from primitives.creature_kernels import (
     ARROW,
     FREE,
@@ -137,7 +137,7 @@ def collect(
 # --- who acts on what ----------------------------------------------------------------------------
 
 
-@inner
+@merged
 def _join(
     land: Land,
     herd: Herd,

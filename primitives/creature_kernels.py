@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import expanded, inner, kernel
+from primitives.compile import expanded, inner, kernel, merged
 from primitives.grid import DIRECTIONS, DOWN, LEFT, RIGHT, UP, is_inside, opposite
 from primitives.rng import next_below, next_uniform
 from primitives.terrain_kernels import (
@@ -258,7 +258,7 @@ def _start_rule(
 # --- the nearest agent ---------------------------------------------------------------------------
 
 
-@inner
+@merged
 def link_agents(team: Team, chunks: Chunks) -> None:
     """List the live agents by chunk."""
     for agent in range(len(team.is_alive) - 1, -1, -1):
@@ -268,7 +268,7 @@ def link_agents(team: Team, chunks: Chunks) -> None:
             chunks.agent[row, column] = agent
 
 
-@inner
+@merged
 def unlink_agents(team: Team, chunks: Chunks) -> None:
     """Empty the lists of `link_agents`; nobody has moved since."""
     for agent in range(len(team.is_alive)):

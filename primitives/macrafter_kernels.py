@@ -65,7 +65,7 @@ from primitives.attempt_kernels import (
 )
 from primitives.balance_kernels import SPECIES, balance, make_chunks
 from primitives.collect_kernels import collect
-from primitives.compile import expanded, in_place, inner
+from primitives.compile import expanded, in_place, inner, merged
 from primitives.creature_kernels import (
     FREE,
     HARM_LAVA,
@@ -78,7 +78,7 @@ from primitives.creature_kernels import (
     unlink_agents,
 )
 from primitives.grid import DIRECTIONS, DOWN, LEFT, RIGHT, UP
-from primitives.macrafter_batch import DAY, MacrafterState, state_at, table_at, work_at
+from primitives.macrafter_batch import DAY, MacrafterState, flat, state_at, table_at, work_at
 from primitives.recipe_kernels import craft, place
 from primitives.terrain_kernels import IS_WALKABLE, LAVA, MATERIALS, Land, is_on_map, wide
 
@@ -109,6 +109,8 @@ HEALTH_REWARD = 10.0
 OBJECT_AGENT = 13
 """Object code of an agent; that of a creature is this and its kind."""
 PERCENT = 100.0
+LAYERS = 3
+"""Of a view: material, object code, agent id + 1."""
 
 FACTS, COUNTED, TASK_ROW, TASK_COLUMN = range(4)
 """Rows of `told`, of `sum_up`."""
@@ -299,11 +301,13 @@ def step_one(
 # --- begin, wake ---------------------------------------------------------------------------------
 
 
-@inner
+@merged
 def begin(team: Team, record: Record, doing: NDArray[np.int64], actions: NDArray[np.int32]) -> None:
     """Clear the records of the last step; doing: work.agent."""
     for row in range(record.used[0]):
-        record.attempts[row, :] = 0
+        line = record.attempts[row]
+        for column in range(len(line)):
+            line[column] = 0
         record.points[row] = 0.0
     record.used[0] = 0
     for agent in range(len(actions)):
@@ -317,7 +321,7 @@ def begin(team: Team, record: Record, doing: NDArray[np.int64], actions: NDArray
         doing[agent, HAS_FIRST] = 0
 
 
-@inner
+@merged
 def wake(team: Team, doing: NDArray[np.int64]) -> None:
     """Let tired sleepers sleep on whatever was sent, and wake the others."""
     for agent in range(len(team.is_asleep)):
@@ -332,7 +336,7 @@ def wake(team: Team, doing: NDArray[np.int64]) -> None:
 # --- share, move, sleep --------------------------------------------------------------------------
 
 
-@inner
+@merged
 def share(
     team: Team,
     record: Record,
@@ -390,7 +394,7 @@ def _hand_over(
     return NONE, amount
 
 
-@inner
+@merged
 def move(land: Land, team: Team, record: Record, doing: NDArray[np.int64]) -> None:
     """Turn and step, one agent after another; lava kills."""
     for agent in range(len(team.is_alive)):
@@ -428,7 +432,7 @@ def _step_onto(land: Land, team: Team, agent: int, row: int, column: int) -> Non
         team.harm[agent] |= HARM_LAVA
 
 
-@inner
+@merged
 def sleep(team: Team, record: Record, doing: NDArray[np.int64]) -> None:
     """Let whoever is tired fall asleep, or sleep on."""
     for agent in range(len(team.is_asleep)):
@@ -441,7 +445,7 @@ def sleep(team: Team, record: Record, doing: NDArray[np.int64]) -> None:
 # --- needs ---------------------------------------------------------------------------------------
 
 
-@inner
+@merged
 def needs(
     team: Team, cap: NDArray[np.int16], has_vitals: int, last_health: NDArray[np.int16]
 ) -> None:
@@ -498,7 +502,7 @@ def _age(items: NDArray[np.int16], counters: NDArray[np.int16], is_asleep: bool)
 # --- end, see ------------------------------------------------------------------------------------
 
 
-@inner
+@merged
 def end(
     land: Land,
     team: Team,
@@ -585,10 +589,12 @@ def look_many(
     inventory: [B, A, I] int16. body: [B, A, 6] int32, row, column, facing, is asleep, light in
     percent, step. All overwritten.
     """
+    _, agents, rows, columns, layers = view.shape
+    cells, size = flat(view), rows * columns * layers
     for w in range(view.shape[0]):
         land = Land(state.material[w], state.occupant[w])
         light, step = math.floor(PERCENT * state.light[w]), wide(state.step[w])
-        for i in range(view.shape[1]):
+        for i in range(agents):
             agent = first + i
             for item in range(ITEMS):
                 inventory[w, i, item] = state.inventory[w, agent, item]
@@ -600,7 +606,8 @@ def look_many(
             body[w, i, 5] = step
             is_awake = state.is_alive[w, agent] and not state.is_asleep[w, agent]
             kind, cell = state.creature_kind[w], state.agent_cell[w, agent]
-            look(land, kind, cell, is_awake, view[w, i])
+            start = (w * agents + i) * size
+            look(land, kind, cell, is_awake, rows, columns, cells[start : start + size])
 
 
 @expanded
@@ -609,14 +616,15 @@ def look(
     kind: NDArray[np.uint8],
     cell: NDArray[np.int16],
     is_awake: bool,
-    view: NDArray[np.int16],
+    rows: int,
+    columns: int,
+    seen: NDArray[np.int16],
 ) -> None:
-    """Write what is around a cell into `view` [R, C, 3] int16, as in `look_many`.
+    """Write what is around a cell into `seen` [rows * columns * 3] int16, as in `look_many`.
 
     kind: [K] uint8, of the creature in each slot. Who is not awake sees its own cell, if it has
     one.
     """
-    rows, columns, _ = view.shape
     height, width = land.material.shape
     top, west = cell[0] - rows // 2, cell[1] - columns // 2
     up, bottom = max(0, -top), min(rows, height - top)
@@ -624,28 +632,20 @@ def look(
     if not is_awake:
         up, bottom = rows // 2, rows // 2 + (cell[0] >= 0)
         left, right = columns // 2, columns // 2 + 1
-    if left > 0 or right < columns or up > 0 or bottom < rows:
-        view[:] = 0
+    for i in range(len(seen)):
+        seen[i] = 0
     for r in range(up, bottom):
         ground = land.material[top + r, west + left : west + right]
         holders = land.occupant[top + r, west + left : west + right]
-        seen = view[r, left:right]
+        at = (r * columns + left) * LAYERS
         for c in range(len(ground)):
-            seen[c, 0] = ground[c]
-            seen[c, 1] = 0
-            seen[c, 2] = 0
-            if holders[c] != FREE:
-                _name(wide(holders[c]), kind, seen[c])
-
-
-@expanded
-def _name(holder: int, kind: NDArray[np.uint8], seen: NDArray[np.int16]) -> None:
-    """Write object code and agent id + 1 of what stands on a cell into `seen` [3]."""
-    if holder > FREE:
-        seen[1] = OBJECT_AGENT
-        seen[2] = holder
-    else:
-        seen[1] = OBJECT_AGENT + kind[-holder - 1]
+            seen[at] = ground[c]
+            if holders[c] > FREE:
+                seen[at + 1] = OBJECT_AGENT
+                seen[at + 2] = holders[c]
+            elif holders[c] < FREE:
+                seen[at + 1] = OBJECT_AGENT + kind[-holders[c] - 1]
+            at += LAYERS
 
 
 @in_place

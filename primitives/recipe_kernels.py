@@ -67,7 +67,7 @@ from primitives.attempt_kernels import (
     sort,
     win,
 )
-from primitives.compile import expanded, inner
+from primitives.compile import expanded, inner, merged
 from primitives.creature_kernels import (
     FREE,
     NO_SLOT,
@@ -123,16 +123,16 @@ def find_station(
 ) -> int:
     """The first cell of the last-named station around a cell; NO_CELL if a station is missing."""
     height, width = material.shape
-    left, right = max(0, column - 1), min(width, column + 2)
     found, has_other = NO_CELL, recipe[STATION] == recipe[LAST_STATION]
     for r in range(max(0, row - 1), min(height, row + 2)):
-        around = material[r, left:right]
-        for c in range(len(around)):
-            if around[c] == recipe[LAST_STATION] and found == NO_CELL:
-                found = r * width + left + c
-            if around[c] == recipe[STATION]:
+        for c in range(max(0, column - 1), min(width, column + 2)):
+            if material[r, c] == recipe[LAST_STATION] and found == NO_CELL:
+                found = r * width + c
+            if material[r, c] == recipe[STATION]:
                 has_other = True
-    return found if has_other else NO_CELL
+            if has_other and found != NO_CELL:
+                return found
+    return NO_CELL
 
 
 @expanded
@@ -277,7 +277,7 @@ def covers(
     return True
 
 
-@inner
+@merged
 def _write_row(
     line: NDArray[np.int32],
     recipe: NDArray[np.int32],
@@ -312,7 +312,7 @@ def _write_row(
     line[COLUMN] = cell % width if cell != NO_CELL else NO_CELL
 
 
-@inner
+@merged
 def _settle_group(record: Record, key: NDArray[np.int64], index: int, count: int) -> None:
     """Write the part and the outcome of the members `key[:count]` of a row."""
     line = record.attempts[index]

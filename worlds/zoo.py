@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from gymnasium import spaces
@@ -20,6 +20,7 @@ RENDER_MODES = ("ansi",)
 TOLERATED_OPTIONS = {"options"}
 """A key that PettingZoo's own test of an API passes to `reset`; it means nothing."""
 
+V = TypeVar("V")
 Dicts = tuple[
     dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
 ]
@@ -43,6 +44,7 @@ class WorldEnv(ParallelEnv):  # type: ignore[misc]
         self._ids = {name: a for a, name in enumerate(self.possible_agents)}
         self._live: list[int] = []
         self._no: dict[str, bool] = {}
+        self._nothing: dict[str, float] = {}
         self._observation_space = _observation_space(port.observation)
         self._action_spaces = {name: _action_space(port.choices) for name in self._ids}
 
@@ -89,11 +91,11 @@ class WorldEnv(ParallelEnv):  # type: ignore[misc]
             rewards, terminated = rewards[live], terminated[live]
         is_truncated, ended = bool(stepped.truncated[0]), terminated.tolist()
         dicts = (
-            dict(zip(names, self.port.observations(views, live))),  # noqa: B905
-            dict(zip(names, rewards.tolist())),  # noqa: B905
-            dict(zip(names, ended)) if True in ended else self._no.copy(),  # noqa: B905
+            self._by_name(self.port.observations(views, live)),
+            self._paid(rewards),
+            self._by_name(ended) if True in ended else self._no.copy(),
             dict.fromkeys(names, True) if is_truncated else self._no.copy(),
-            dict(zip(names, self.port.infos(self.world, live))),  # noqa: B905
+            self._by_name(self.port.infos(self.world, live)),
         )
         if is_truncated:
             self._go_on_with([])
@@ -121,6 +123,23 @@ class WorldEnv(ParallelEnv):  # type: ignore[misc]
         self._live = live
         self.agents = [self.possible_agents[a] for a in live]
         self._no = dict.fromkeys(self.agents, False)
+        self._nothing = dict.fromkeys(self.agents, 0.0)
+
+    def _by_name(self, values: Iterable[V]) -> dict[str, V]:
+        """A value for each of `agents`; a dict that has its size already is faster to fill."""
+        found: dict[str, Any] = self._no.copy()
+        found.update(zip(self.agents, values))  # noqa: B905
+        return found
+
+    def _paid(self, rewards: NDArray[np.float32]) -> dict[str, float]:
+        """Rewards by name; few are not 0, mostly."""
+        paid = rewards.nonzero()[0].tolist()
+        if len(paid) > len(rewards) // 4:
+            return self._by_name(rewards.tolist())
+        found = self._nothing.copy()
+        for place in paid:
+            found[self.agents[place]] = float(rewards[place])
+        return found
 
     def _check_started(self) -> None:
         if self.world is None:

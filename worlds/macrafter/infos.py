@@ -77,7 +77,8 @@ class Infos:
             self._rows,
             self._columns,
         )
-        infos, score = [patterns[fact].copy() for fact in facts], float(state.score[0])
+        infos = [pattern.copy() for pattern in map(patterns.__getitem__, facts)]
+        score = float(state.score[0])
         for info, counts, row, column in zip(infos, *told):  # noqa: B905
             info["score"] = score
             if counts >= 0:

@@ -64,12 +64,12 @@ class MacrafterPort:
         actions, arguments = commands[..., 0], None
         if self.config.full_actions:
             actions, arguments = actions.copy(), commands[..., 1:].copy()
-        views = self._sheets.take(*state.agent_part.shape).views
+        views = self._sheets.take(*state.agent_part.shape)
         return self.rules.advance(state, actions, None, arguments, views), _named(views)
 
     def views(self, state: MacrafterState) -> Observed:
         """`view` [B, A, R, C, 3] int16, `inventory` [B, A, I] int16, `self` [B, A, 6] int32."""
-        views = self._sheets.take(*state.agent_part.shape).views
+        views = self._sheets.take(*state.agent_part.shape)
         self.rules.look(state, views)
         return _named(views)
 

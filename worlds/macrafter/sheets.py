@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from itertools import islice
 from sys import getrefcount
 from typing import Any, NamedTuple
 
@@ -32,26 +33,28 @@ class Sheet:
 
     def __init__(self, views: Views) -> None:
         self.views = views
+        self.size = views.body.shape[:2]
         self._arrays: list[NDArray[Any]] = list(views)
         self._own: list[dict[str, NDArray[Any]]] = []
-        self._parts: list[NDArray[Any]] = []
-        self._unheld = _references(self._arrays), 0
+        self._unheld = sum(map(getrefcount, self._arrays))
 
     def is_free(self) -> bool:
         """Whether nobody holds an array or a part of one."""
-        return (_references(self._arrays), _references(self._parts)) == self._unheld
+        return sum(map(getrefcount, self._arrays)) == self._unheld
 
     def own(self) -> list[dict[str, NDArray[Any]]]:
         """What each agent of the first world observes: arrays by name, dicts to be copied."""
         if not self._own:
-            parts = self._parts = [part for array in self.views for part in array[0]]
+            parts = [part for array in self.views for part in array[0]]
             team = len(parts) // len(self.views)
             self._own = [
                 {"view": parts[a], "inventory": parts[team + a], "self": parts[2 * team + a]}
                 for a in range(team)
             ]
-            arrays, _ = self._unheld
-            self._unheld = arrays + len(parts), _references(parts)
+            self._arrays += parts
+            del parts
+            alone = sum(map(getrefcount, islice(self._arrays, len(self.views), None)))
+            self._unheld += len(self._arrays) - len(self.views) + alone  # each holds its array
         return self._own
 
 
@@ -65,19 +68,16 @@ class Sheets:
     def __getstate__(self) -> dict[str, Any]:
         return {"_make": self._make, "_kept": []}
 
-    def take(self, worlds: int, agents: int) -> Sheet:
-        """One that nobody holds, for what so many agents of so many worlds observe."""
+    def take(self, worlds: int, agents: int) -> Views:
+        """Arrays that nobody holds, for what so many agents of so many worlds observe."""
+        size = worlds, agents
         for sheet in self._kept:
-            if sheet.is_free() and sheet.views.body.shape[:2] == (worlds, agents):
-                return sheet
+            if sheet.size == size and sheet.is_free():
+                return sheet.views
         sheet = Sheet(self._make(worlds, agents))
         self._kept = [sheet, *self._kept[: KEPT - 1]]
-        return sheet
+        return sheet.views
 
     def own(self, view: NDArray[np.int16]) -> list[dict[str, NDArray[Any]]]:
         """`Sheet.own` of the kept sheet whose array is `view`."""
         return next(sheet for sheet in self._kept if sheet.views.view is view).own()
-
-
-def _references(arrays: Sequence[NDArray[Any]]) -> int:
-    return sum(map(getrefcount, arrays))

@@ -134,16 +134,18 @@ def _latex(sheet: Sheet) -> str:
     notes = [rf"\\ {{\footnotesize {latex_text(note)}}}" for note in sheet.notes]
     return "\n".join(
         [
+            r"% needs \usepackage{graphicx}",
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{latex_text(sheet.title)}}}",
+            r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
             rf"\begin{{tabular}}{{{'l' * len(sheet.columns)}}}",
             r"\hline",
             line([latex_text(title) for title in sheet.columns]),
             r"\hline",
             *rows,
             r"\hline",
-            r"\end{tabular}",
+            r"\end{tabular}}",
             *notes,
             r"\end{table}",
             "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,11 @@ from cognitive.errors import ConfigError
 from cognitive.events import stream_events
 from lab import metrics, records
 from lab.pairs import pair_runs
+from lab.rounds import Cost, first_round, full_round
 from lab.runs import Run, finished, grouped, read_runs, select
 from lab.series import RunSeries, run_series, trace_cell
 from lab.statistics import compare, describe
-from lab.tables import published
+from lab.tables import published, published_rows
 from lab.trace import Trace
 from render import figures
 from render.figures import (
@@ -23,6 +24,7 @@ from render.figures import (
     Curve,
     PairLines,
     PredictionData,
+    PublishedRun,
     TraceCell,
     TradeoffPoint,
 )
@@ -37,10 +39,13 @@ REPAIR_METRICS = (
     "violation_temporal",
     "violation_dependency",
 )
-ABLATION_METRICS = ("score", "violation_participation", "messages", "decision_s")
+ABLATION_METRICS = (*REPAIR_METRICS, "messages", "decision_s")
+PUBLISHED = ("traces", "case", "tradeoff", "scaling")
+"""Figures that can show numbers of the papers."""
 BINS = 10
 LEADS = (("1", 0, 1), ("2–4", 2, 4), ("5–9", 5, 9), ("≥ 10", 10, 10**9))
 NAN = float("nan")
+Reading = Callable[[Run], float | None]
 
 
 @dataclass(frozen=True)
@@ -65,8 +70,9 @@ def plot(request: Request) -> tuple[Path, Path]:
         close = get_close_matches(request.figure, FIGURES, 1, 0.0)[0]
         known = ", ".join(FIGURES)
         raise ConfigError(f'no figure "{request.figure}"; figures: {known} (closest: {close})')
-    if request.is_published and request.figure != "scaling":
-        raise ConfigError(f"--published: the papers have curves for scaling, not {request.figure}")
+    if request.is_published and request.figure not in PUBLISHED:
+        known = ", ".join(PUBLISHED)
+        raise ConfigError(f"--published: the papers have numbers for {known}, not {request.figure}")
     runs = select(read_runs(request.paths), request.where or {})
     done = finished(runs, request.paths)
     return figures.save(lambda: FIGURES[request.figure](done, request), request.out, request.form)
@@ -88,7 +94,7 @@ def _series(run: Run) -> RunSeries:
     return run_series(run, trace_of(run))
 
 
-def trace_grid(runs: Sequence[Run]) -> list[TraceCell]:
+def trace_grid(runs: Sequence[Run], is_published: bool = False) -> list[TraceCell]:
     """One cell for each topology and planner; several worlds or sizes are a finding."""
     for axis in ("world", "agents"):
         values = sorted({run.value(axis) for run in runs})
@@ -103,20 +109,56 @@ def trace_grid(runs: Sequence[Run]) -> list[TraceCell]:
     cells = []
     for (topology, *rest), group in _by(runs, ("topology", *columns)).items():
         name = rest[0] if len(rest) == 1 else f"{rest[0]}, repair {rest[1]}"
-        cells.append(trace_cell(topology, name, [_series(run) for run in group]))
+        cell = trace_cell(topology, name, [_series(run) for run in group])
+        printed = _published_runs(group) if is_published else ()
+        cells.append(replace(cell, published=printed))
     return cells
+
+
+def _published_runs(group: Sequence[Run]) -> tuple[PublishedRun, ...]:
+    """Mean score and end that the papers print for runs like these: of our model, or of all."""
+    topology, model = group[0].value("topology"), group[0].value("model").lower()
+    rows = [
+        row
+        for row in published_rows(group)
+        if row["topology"] == topology and "score" in row and "steps" in row
+    ]
+    same = [row for row in rows if row["model"].lower() == model]
+    return tuple(
+        PublishedRun(row["model"], _mean(row["steps"]), _mean(row["score"])) for row in same or rows
+    )
+
+
+def _mean(value: Any) -> float:
+    """The mean of a published value, which may have an sd beside it."""
+    return float(value[0] if isinstance(value, list) else value)
 
 
 def _traces(runs: Sequence[Run], request: Request) -> Any:
     strips = figures.STRIPS[1:] if request.strips == "paper" else figures.STRIPS
-    return figures.draw_traces(trace_grid(runs), strips)
+    return figures.draw_traces(trace_grid(runs, request.is_published), strips)
 
 
 def _case(runs: Sequence[Run], request: Request) -> Any:
     if len(runs) != 1:
         raise ConfigError(f'figure "case" needs one run; found {len(runs)}')
     (run,) = runs
-    return figures.draw_case(trace_cell(run.value("topology"), "", [_series(run)]))
+    cell = trace_cell(run.value("topology"), "", [_series(run)])
+    return figures.draw_case(replace(cell, published=_published_case(run, request)))
+
+
+def _published_case(run: Run, request: Request) -> tuple[PublishedRun, ...]:
+    """The published run with repair; a finding if `run` is of another kind."""
+    if not request.is_published:
+        return ()
+    known = published()["figure_5"]
+    kind = [(axis, str(known[axis])) for axis in ("world", "agents", "topology")]
+    for axis, value in kind:
+        if run.value(axis) != value:
+            wanted = ", ".join(value for _, value in kind)
+            raise ConfigError(f"--published: the case of the paper is {wanted}; {axis} differs")
+    repairs = tuple(known["repairs_at"])
+    return (PublishedRun(known["model"], float(run.metrics["steps"]), known["score"], repairs),)
 
 
 # --- comparisons ---------------------------------------------------------------------------------
@@ -141,7 +183,19 @@ def _tradeoff(runs: Sequence[Run], request: Request) -> Any:
                 _given(messages.mean) + _given(breaks.mean), talk_ci,
             )
         )  # fmt: skip
+    if request.is_published:
+        points += [_published_point(row) for row in published_rows(runs) if "decision_s" in row]
     return figures.draw_tradeoff(points)
+
+
+def _published_point(row: Mapping[str, Any]) -> TradeoffPoint:
+    """A row of a paper's table; its sd is no interval and not drawn."""
+    talk = _mean(row["messages"]) + _mean(row["interruptions"])
+    score, decision = _mean(row["score"]), _mean(row["decision_s"])
+    return TradeoffPoint(
+        row["topology"], row["model"], row["agents"], "off", score, NAN, decision, NAN, talk, NAN,
+        is_published=True,
+    )  # fmt: skip
 
 
 def _given(value: float | None) -> float:
@@ -244,21 +298,50 @@ def _scaling(runs: Sequence[Run], request: Request) -> Any:
 
 
 def scaling_curves(runs: Sequence[Run]) -> list[Curve]:
-    """Steps and talk over the number of agents, from what each run recorded."""
+    """Speed, cost of a full round beside its formula, and time of a review, over agents."""
     if len({run.value("agents") for run in runs}) < 2:
         raise ConfigError('figure "scaling" needs runs with at least two numbers of agents')
+    first = {run.key: first_round(stream_events(run.folder / EVENTS)) for run in runs}
+    panels = {**_SCALING, **{name: _counted(first, field) for name, field in _ROUND.items()}}
     curves = []
-    for panel, read in _SCALING.items():
-        for (world, topology), group in _by(runs, ("world", "topology")).items():
-            by_size = {
-                int(agents): [value for run in own if (value := read(run)) is not None]
-                for (agents,), own in _by(group, ("agents",)).items()
-            }
-            points = sorted((n, sum(v) / len(v)) for n, v in by_size.items() if v and sum(v) > 0)
-            if points:
-                sizes, values = zip(*points, strict=True)
-                curves.append(Curve(panel, f"{world} {topology}", sizes, values))
+    for panel, read in panels.items():
+        for (world, topology, repair), group in _by(runs, ("world", "topology", "repair")).items():
+            is_review = panel == REVIEW
+            if (repair != "off") != is_review:
+                continue
+            name = f"{world} {topology}" + (f" {repair}" if is_review else "")
+            curves += _curve(panel, name, group, read)
+            if panel in _ROUND:
+                formula = _formula(_ROUND[panel])
+                curves += _curve(panel, f"{world} {topology}, formula", group, formula, True)
     return curves
+
+
+def _curve(
+    panel: str, name: str, runs: Sequence[Run], read: Reading, is_reference: bool = False
+) -> list[Curve]:
+    """The mean of a reading by team size; nothing if no run has one above 0."""
+    by_size = {
+        int(agents): [value for run in own if (value := read(run)) is not None]
+        for (agents,), own in _by(runs, ("agents",)).items()
+    }
+    points = sorted((n, sum(v) / len(v)) for n, v in by_size.items() if v and sum(v) > 0)
+    if not points:
+        return []
+    sizes, values = zip(*points, strict=True)
+    return [Curve(panel, name, sizes, values, is_reference)]
+
+
+def _counted(first: Mapping[str, Cost], field: str) -> Reading:
+    return lambda run: float(getattr(first[run.key], field))
+
+
+def _formula(field: str) -> Reading:
+    def read(run: Run) -> float | None:
+        cost = full_round(run.config["topology"], run.config["agents"])
+        return None if cost is None else float(getattr(cost, field))
+
+    return read
 
 
 def _timing(run: Run, key: str) -> float | None:
@@ -267,12 +350,17 @@ def _timing(run: Run, key: str) -> float | None:
     return None if value is None else float(value)
 
 
-_SCALING: Mapping[str, Callable[[Run], float | None]] = {
+REVIEW = "repair review (ms)"
+_SCALING: Mapping[str, Reading] = {
     "steps per second": lambda run: _timing(run, "steps_per_second"),
     "agent-steps per second": lambda run: _rate(run),
     "peak memory (MB)": lambda run: _timing(run, "peak_memory_mb"),
-    "messages": lambda run: run.metrics["messages"],
-    "deliveries": lambda run: run.metrics["deliveries"],
+    REVIEW: lambda run: _timing(run, "review_ms"),
+}
+_ROUND = {
+    "calls in a full round": "calls",
+    "sends in a full round": "sends",
+    "deliveries in a full round": "deliveries",
 }
 
 

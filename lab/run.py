@@ -9,6 +9,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -131,6 +132,7 @@ class _Session:
         )
         self._guard = Guard(orders.max_calls, orders.max_tokens, orders.max_money)
         self._started = time.time()
+        _forget_peak()
 
     def _prepare(self) -> list[dict[str, Any]]:
         """Check what the folder holds; the recorded events that must come out again."""
@@ -341,7 +343,6 @@ def timing_of(started: float, steps: int, watch: Stopwatch) -> dict[str, Any]:
     ended = time.time()
     wall = max(ended - started, 1e-9)
     rest = wall - sum(seconds.values())
-    unit = 1 if sys.platform == "darwin" else 1024
     return {
         "start": time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(started)),
         "end": time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(ended)),
@@ -352,10 +353,25 @@ def timing_of(started: float, steps: int, watch: Stopwatch) -> dict[str, Any]:
         "review_ms": round(1000 * watch.review_seconds / watch.reviews, 3)
         if watch.reviews
         else None,
-        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6, 1),
+        "peak_memory_mb": round(_peak_bytes() / 1e6, 1),
         "cores": os.cpu_count(),
         "versions": {"python": sys.version.split()[0], **_versions()},
     }
+
+
+def _forget_peak() -> None:
+    """Let the peak of memory be that of this run, where the system can (Linux)."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def _peak_bytes() -> int:
+    """The most memory this process has used since `_forget_peak`, or else since its start."""
+    with suppress(OSError, StopIteration, ValueError):
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return 1024 * int(next(line for line in lines if line.startswith("VmHWM:")).split()[1])
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _versions() -> dict[str, str]:

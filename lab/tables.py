@@ -252,6 +252,15 @@ def _published(runs: Sequence[Run], view: View) -> list[tuple[list[Cell], dict[s
 
     Models differ from ours by nature, so the label names the published one.
     """
+    note = {"source": published()["note"]}
+    return [(_published_cells(row, view), {**row, **note}) for row in published_rows(runs)]
+
+
+def published_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """What the papers print of runs with a world and team size of `runs`.
+
+    One row for each structure and model: its table, figure 4 and the project page together.
+    """
     known = published()
     settings = {(run.axes["world"], run.axes["agents"]) for run in runs}
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -259,8 +268,7 @@ def _published(runs: Sequence[Run], view: View) -> list[tuple[list[Cell], dict[s
         name = (row["world"], row["agents"], row["model"], row["topology"])
         if name[:2] in settings:
             rows[name] = {**row, **rows.get(name, {})}
-    note = {"source": known["note"]}
-    return [(_published_cells(row, view), {**row, **note}) for row in rows.values()]
+    return list(rows.values())
 
 
 def _published_cells(row: Mapping[str, Any], view: View) -> list[Cell]:

@@ -28,6 +28,7 @@ __all__ = [
     "Curve",
     "PairLines",
     "PredictionData",
+    "PublishedRun",
     "RepairMark",
     "TraceCell",
     "TradeoffPoint",
@@ -44,10 +45,17 @@ __all__ = [
 
 FORMATS = ("png", "svg", "pdf")
 STRIPS = ("participation", "spatial", "temporal", "dependency")
+STRIP_NAMES = {
+    "participation": "part.",
+    "spatial": "spat.",
+    "temporal": "temp.",
+    "dependency": "dep.",
+}
 SATISFACTION = ("#D55E00", "#F0E442", "#009E73")
 END_COLOR = "#CC0000"
 REPAIR_COLOR = "#E69F00"
-PUBLISHED_COLOR = "#808080"
+PUBLISHED_COLOR = "#707070"
+PUBLISHED_STYLES = ("--", (0, (1.5, 1.5)), (0, (6, 1.5, 1, 1.5)))
 PLANNER_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 LINE_STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 MARKERS: Mapping[str, str] = {
@@ -60,6 +68,8 @@ MARKERS: Mapping[str, str] = {
     "gossip": "P",
     "graph": "X",
 }
+NOTHING = 1e-9
+"""Differences below this are rounding."""
 _DPI = 200
 _STYLE = {
     "font.family": "sans-serif",
@@ -90,6 +100,16 @@ class RepairMark:
 
 
 @dataclass(frozen=True)
+class PublishedRun:
+    """What a paper says of runs like ours: mean last step and score, steps of repairs."""
+
+    name: str
+    end: float
+    score: float
+    repairs: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class TraceCell:
     """The runs of one cell, over world steps 1..T.
 
@@ -112,6 +132,7 @@ class TraceCell:
     high: ndarray
     end: float
     repairs: tuple[RepairMark, ...] = ()
+    published: tuple[PublishedRun, ...] = ()
 
     @property
     def has_attempts(self) -> bool:
@@ -128,7 +149,10 @@ class TraceCell:
 
 @dataclass(frozen=True)
 class TradeoffPoint:
-    """Mean score of a cell against its cost; `*_ci` are half widths, nan for one run."""
+    """Mean score of a cell against its cost; `*_ci` are half widths, nan for one run.
+
+    A published point is named as its planner.
+    """
 
     topology: str
     planner: str
@@ -140,6 +164,7 @@ class TradeoffPoint:
     decision_ci: float
     talk: float
     talk_ci: float
+    is_published: bool = False
 
 
 @dataclass(frozen=True)
@@ -271,21 +296,26 @@ def draw_case(cell: TraceCell) -> tuple[Figure, list[Row]]:
     image = _draw_cell(figure, grid[0, 0], cell, STRIPS, right, cell.agents, top)
     _color_bar(figure, image, 0.95)
     axes = figure.axes[len(STRIPS)]
-    lines = []
+    names: dict[int, list[str]] = {}
     for number, mark in enumerate(cell.repairs, 1):
+        names.setdefault(mark.step, []).append(f"R{number}")
+    for step, own in names.items():
         axes.axvspan(
-            mark.step + 0.5, mark.step + 1.5, facecolor=REPAIR_COLOR, alpha=0.35, hatch="////",
+            step + 0.5, step + 1.5, facecolor=REPAIR_COLOR, alpha=0.35, hatch="////",
             edgecolor="black", linewidth=0,
         )  # fmt: skip
         axes.plot(
-            mark.step + 1, 1.0, marker="*", markersize=11, color=REPAIR_COLOR,
+            step + 1, 1.0, marker="*", markersize=11, color=REPAIR_COLOR,
             markeredgecolor="black", clip_on=False, transform=axes.get_xaxis_transform(), zorder=9,
         )  # fmt: skip
         axes.annotate(
-            f"R{number}", (mark.step + 1, 0.9), xycoords=axes.get_xaxis_transform(),
-            ha="center", va="top", fontsize=6, fontweight="bold", zorder=10,
+            "\n".join(own), (step + 1, 0.92), xycoords=axes.get_xaxis_transform(), ha="center",
+            va="top", fontsize=6, fontweight="bold", zorder=10, path_effects=_outlined(2),
         )  # fmt: skip
-        lines.append(f"R{number} after step {mark.step}: {mark.task}")
+    lines = [
+        f"R{number} after step {mark.step}: {mark.task}"
+        for number, mark in enumerate(cell.repairs, 1)
+    ]
     if lines:
         figure.text(0.12, -0.02, "\n".join(lines), va="top", fontsize=6.5)
     rows = _cell_rows(cell, STRIPS)
@@ -302,8 +332,11 @@ def _color_bar(figure: Figure, image: Any, left: float) -> None:
 
 
 def _top(cells: Any) -> float:
-    highs = [float(np.nanmax(cell.high)) for cell in cells if len(cell.high)]
-    return max([*highs, 1.0]) * 1.05
+    shown = list(cells)
+    highs = [float(np.nanmax(cell.high)) for cell in shown if len(cell.high)]
+    printed = [one.score for cell in shown for one in cell.published]
+    highest: float = max([*highs, *printed, 1.0])
+    return highest * 1.05
 
 
 def _draw_cell(
@@ -337,7 +370,7 @@ def _draw_strip(axes: Axes, cell: TraceCell, name: str, right: float) -> None:
     axes.set_yticks([])
     for side in axes.spines.values():
         side.set_linewidth(0.4)
-    axes.set_ylabel(name[:4], rotation=0, ha="right", va="center", fontsize=6)
+    axes.set_ylabel(STRIP_NAMES[name], rotation=0, ha="right", va="center", fontsize=6)
     if not cell.has_attempts:
         axes.text(0.5, 0.45, "no attempts", transform=axes.transAxes, ha="center", va="center",
                   fontsize=6, color="#606060")  # fmt: skip
@@ -345,8 +378,8 @@ def _draw_strip(axes: Axes, cell: TraceCell, name: str, right: float) -> None:
         for marker, is_met in (("x", False), ("o", True)):
             marks = [(s, v) for n, s, v in cell.marks if n == name and (v >= 1) == is_met]
             axes.scatter(
-                [s for s, _ in marks], [0.5] * len(marks), c=[v for _, v in marks], cmap=colors,
-                vmin=0, vmax=1, marker=marker, s=9, linewidths=0.9,
+                [s for s, _ in marks], [0.15 + 0.7 * v for _, v in marks], c=[v for _, v in marks],
+                cmap=colors, vmin=0, vmax=1, marker=marker, s=9, linewidths=0.9, clip_on=False,
             )  # fmt: skip
     else:
         values = np.ma.masked_invalid(cell.satisfaction[index : index + 1])
@@ -371,12 +404,35 @@ def _draw_heat(axes: Axes, cell: TraceCell, right: float, most: int, top: float)
     steps = np.arange(1, len(cell.score) + 1)
     if cell.runs > 1:
         line.fill_between(steps, cell.low, cell.high, color="black", alpha=0.15, linewidth=0)
-    line.plot(steps, cell.score, color="black", linewidth=1.2)
+    line.plot(steps, cell.score, color="black", linewidth=1.2, path_effects=_outlined(2.6))
     line.axvline(cell.end, color=END_COLOR, linestyle="--", linewidth=1)
+    _draw_published(line, cell, right)
     line.set_ylim(0, top)
     line.set_xlim(0.5, right + 0.5)
     line.set_ylabel("score")
     return image
+
+
+def _outlined(width: float) -> list[Any]:
+    """A white rim that keeps a dark line or text legible on dark cells."""
+    from matplotlib.patheffects import Normal, Stroke
+
+    return [Stroke(linewidth=width, foreground="white"), Normal()]
+
+
+def _draw_published(axes: Axes, cell: TraceCell, right: float) -> None:
+    """Published mean scores up to their mean ends, dashed in grey, repairs dotted."""
+    for place, one in enumerate(cell.published):
+        end = min(one.end, right)
+        axes.plot(
+            [0.5, end, end], [one.score, one.score, 0], color=PUBLISHED_COLOR, linewidth=1,
+            linestyle=PUBLISHED_STYLES[place % 3], label=f"† {one.name} {one.score:g}",
+            path_effects=_outlined(2),
+        )  # fmt: skip
+        marks = [step + 1 for step in one.repairs]
+        axes.vlines(marks, 0, one.score, linestyles=":", color=PUBLISHED_COLOR, linewidth=1)
+    if cell.published:
+        axes.legend(fontsize=5, loc="upper left", framealpha=0.85, borderpad=0.3, handlelength=3)
 
 
 def _cell_rows(cell: TraceCell, strips: Sequence[str]) -> list[Row]:
@@ -402,6 +458,12 @@ def _cell_rows(cell: TraceCell, strips: Sequence[str]) -> list[Row]:
         {**base, "series": "score", "step": t + 1, "value": value, "low": low, "high": high}
         for t, (value, low, high) in enumerate(zip(cell.score, cell.low, cell.high, strict=True))
     ]
+    for one in cell.published:
+        marks = [("score", one.score), ("end", one.end), *(("repair", s) for s in one.repairs)]
+        rows += [
+            {**base, "series": "published", "key": f"{one.name}, {key}", "value": value}
+            for key, value in marks
+        ]
     return rows
 
 
@@ -411,7 +473,7 @@ def _cell_rows(cell: TraceCell, strips: Sequence[str]) -> list[Row]:
 def draw_tradeoff(points: Sequence[TradeoffPoint]) -> tuple[Figure, list[Row]]:
     """Score against decision time, and against messages plus interruptions."""
     figure = new_figure(8.0, 3.4)
-    planners = list(dict.fromkeys(point.planner for point in points))
+    planners = list(dict.fromkeys(p.planner for p in points if not p.is_published))
     panels = (
         ("decision_s", "decision_ci", "total decision time (s)"),
         ("talk", "talk_ci", "messages + interruptions"),
@@ -419,24 +481,49 @@ def draw_tradeoff(points: Sequence[TradeoffPoint]) -> tuple[Figure, list[Row]]:
     for i, (key, ci, label) in enumerate(panels):
         axes = figure.add_subplot(1, 2, i + 1)
         for point in points:
-            color = PLANNER_COLORS[planners.index(point.planner) % len(PLANNER_COLORS)]
-            axes.errorbar(
-                getattr(point, key), point.score, xerr=_finite(getattr(point, ci)),
-                yerr=_finite(point.score_ci), fmt="none", ecolor=color, elinewidth=0.7, capsize=2,
-            )  # fmt: skip
-            axes.scatter(
-                getattr(point, key), point.score, s=40 * point.agents / 3, color=color,
-                marker=MARKERS.get(point.topology, "o"), edgecolor="black", linewidth=0.5,
-                zorder=3, label=f"{point.topology}, {point.planner}, {point.agents}"
-                + (f", repair {point.repair}" if point.repair != "off" else ""),
-                alpha=1.0 if point.repair == "off" else 0.6,
-            )  # fmt: skip
+            _draw_point(axes, point, planners, key, ci)
         axes.set_xlabel(label)
         axes.set_ylabel("score")
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
     figure.axes[1].legend(fontsize=6, loc="center left", bbox_to_anchor=(1.02, 0.5))
     return figure, [vars(point) for point in points]
+
+
+def _draw_point(
+    axes: Axes, point: TradeoffPoint, planners: Sequence[str], key: str, ci: str
+) -> None:
+    """A point with its intervals; a star in it says repair, grey and hollow says published."""
+    x, size = getattr(point, key), 40 * point.agents / 3
+    shape: dict[str, Any] = {"marker": MARKERS.get(point.topology, "o"), "s": size}
+    if point.is_published:
+        name = f"† {point.topology}, {point.planner}, {point.agents}"
+        axes.scatter(
+            x, point.score, facecolor="white", edgecolor=PUBLISHED_COLOR, linestyle="--",
+            label=name, clip_on=False, zorder=3, **shape,
+        )  # fmt: skip
+        axes.annotate(
+            point.planner, (x, point.score), (0, -11 if point.topology == "centralized" else 6),
+            textcoords="offset points", fontsize=5, color="#404040",
+            ha="left" if x == 0 else "center",
+        )  # fmt: skip
+        return
+    color = PLANNER_COLORS[planners.index(point.planner) % len(PLANNER_COLORS)]
+    axes.errorbar(
+        x, point.score, xerr=_finite(getattr(point, ci)), yerr=_finite(point.score_ci), fmt="none",
+        ecolor=color, elinewidth=0.7, capsize=2,
+    )  # fmt: skip
+    name = f"{point.topology}, {point.planner}, {point.agents}"
+    is_repaired = point.repair != "off"
+    axes.scatter(
+        x, point.score, color=color, edgecolor="black", linewidth=0.5, clip_on=False, zorder=3,
+        label=name + (f", repair {point.repair} (star)" if is_repaired else ""), **shape,
+    )  # fmt: skip
+    if is_repaired:
+        axes.scatter(
+            x, point.score, marker="*", s=size * 0.45, color="white", edgecolor="black",
+            linewidth=0.4, clip_on=False, zorder=4,
+        )  # fmt: skip
 
 
 def _finite(value: float) -> float | None:
@@ -474,6 +561,8 @@ def draw_prediction(data: PredictionData) -> tuple[Figure, list[Row]]:
     left.patch.set_visible(False)
     left.plot([0, 1], [0, 1], color=PUBLISHED_COLOR, linestyle="--", linewidth=0.8)
     left.plot([b[0] for b in data.bins], [b[1] for b in data.bins], "o-", color="#0072B2")
+    left.set_xlim(-0.06, 1.06)
+    left.set_ylim(-0.06, 1.06)
     left.set_xlabel("predicted chance of participation")
     left.set_ylabel("observed frequency")
     right = figure.add_subplot(1, 2, 2)
@@ -483,10 +572,14 @@ def draw_prediction(data: PredictionData) -> tuple[Figure, list[Row]]:
     ):
         right.bar(places + (k - 0.5) * 0.38, [lead[column] for lead in data.leads], width=0.36,
                   color=color, hatch=hatch, edgecolor="black", label=name)  # fmt: skip
+        for place, lead in enumerate(data.leads):
+            if not np.isfinite(lead[column]):
+                right.text(place + (k - 0.5) * 0.38, 0.01, "–", ha="center", color="#606060")
     right.set_xticks(places, [f"{lead[0]}\n({lead[3]})" for lead in data.leads])
     right.set_xlabel("steps ahead (forecasts)")
+    right.set_xlim(-0.6, len(data.leads) - 0.4)
     right.set_ylim(0, 1.08)
-    right.legend(fontsize=6, loc="lower right")
+    right.legend(fontsize=6, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
     figure.subplots_adjust(wspace=0.5)
     rows: list[Row] = [
         {"series": "bin", "key": f"{p:.2f}", "predicted": p, "observed": o, "count": n}
@@ -505,23 +598,22 @@ def draw_scaling(curves: Sequence[Curve]) -> tuple[Figure, list[Row]]:
     across = min(3, len(panels))
     down = -(-len(panels) // across)
     figure = new_figure(3.3 * across, 2.7 * down)
+    names = list(dict.fromkeys(curve.name for curve in curves if not curve.is_reference))
+    handles: dict[str, Any] = {}
     for i, panel in enumerate(panels):
         axes = figure.add_subplot(down, across, i + 1)
-        own = [curve for curve in curves if curve.panel == panel]
-        for k, curve in enumerate(own):
-            style: dict[str, Any] = {"marker": "o", "markersize": 3}
-            style |= {
-                "color": PLANNER_COLORS[k % len(PLANNER_COLORS)],
-                "linestyle": LINE_STYLES[k % 6],
-            }
-            if curve.is_reference:
-                style = {"color": PUBLISHED_COLOR, "linestyle": "--", "linewidth": 1}
-            axes.plot(curve.agents, curve.values, label=curve.name, **style)
+        for curve in (curve for curve in curves if curve.panel == panel):
+            (line,) = axes.plot(curve.agents, curve.values, **_curve_style(curve, names))
+            kind = "formula" if curve.name.endswith("formula") else curve.name
+            handles.setdefault(kind, line)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.set_title(panel)
         axes.set_xlabel("agents")
-        axes.legend(fontsize=5.5)
+    figure.legend(
+        list(handles.values()), list(handles), loc="upper center", bbox_to_anchor=(0.5, 0.03),
+        ncols=min(4, len(handles)), fontsize=6, handlelength=3.5,
+    )  # fmt: skip
     figure.subplots_adjust(wspace=0.35, hspace=0.5)
     rows: list[Row] = [
         {"panel": c.panel, "curve": c.name, "agents": a, "value": v, "reference": c.is_reference}
@@ -531,11 +623,25 @@ def draw_scaling(curves: Sequence[Curve]) -> tuple[Figure, list[Row]]:
     return figure, rows
 
 
+def _curve_style(curve: Curve, names: Sequence[str]) -> dict[str, Any]:
+    """The same colour, dashes and marker for a name in every panel; references dashed in grey."""
+    if curve.is_reference:
+        return {"color": PUBLISHED_COLOR, "linestyle": "--", "linewidth": 1, "zorder": 3}
+    place = names.index(curve.name)
+    color, turn = place % len(PLANNER_COLORS), place // len(PLANNER_COLORS)
+    return {
+        "color": PLANNER_COLORS[color],
+        "linestyle": LINE_STYLES[(color + turn) % len(LINE_STYLES)],
+        "marker": "os^D"[turn % 4],
+        "markersize": 3,
+    }
+
+
 def draw_ablations(
     ablations: Sequence[AblationRow], metrics: Sequence[str]
 ) -> tuple[Figure, list[Row]]:
     """One row a named ablation: mean difference from `on` with its interval."""
-    figure = new_figure(2.2 * len(metrics) + 1.0, 0.34 * len(ablations) + 1.1)
+    figure = new_figure(1.7 * len(metrics) + 1.0, 0.34 * len(ablations) + 1.1)
     rows: list[Row] = []
     for i, key in enumerate(metrics):
         axes = figure.add_subplot(1, len(metrics), i + 1)
@@ -555,6 +661,9 @@ def draw_ablations(
         axes.axvline(0, color="black", linewidth=0.6)
         axes.set_yticks(range(len(ablations)), [r.name for r in ablations] if i == 0 else [])
         axes.set_ylim(len(ablations) - 0.5, -0.5)
-        axes.set_title(f"{key}\n(minus on)", fontsize=7)
+        axes.set_title(f"{key.replace('_', ' ')}\nminus on", fontsize=7)
+        axes.margins(x=0.08)
+        if max(map(abs, axes.get_xlim())) < NOTHING:
+            axes.set_xlim(-1, 1)
     figure.subplots_adjust(wspace=0.15)
     return figure, rows

@@ -213,7 +213,7 @@ class _Timeline:
         xs, shares = self._shares()
         axes.stackplot(xs, shares, colors=list(STAGE_COLORS.values()), labels=list(STAGE_COLORS))
         for at, stage in enumerate(STAGE_COLORS):
-            widest = int(shares[at].argmax())
+            widest = _inner_widest(shares[at])
             middle = shares[:at, widest].sum() + shares[at, widest] / 2
             if shares[at, widest] > 0.1:
                 ink = "black" if stage == "W" else "white"
@@ -345,6 +345,7 @@ class _Timeline:
         xs = [self._span(row)[0] for row in rows]
         fill = ["black" if row.detail == "interrupted" else "white" for row in rows]
         style: dict[str, Any] = {"s": 8, "edgecolors": "k", "linewidths": 0.4, "zorder": 3}
+        style["clip_on"] = False
         axes.scatter(xs, [y + shift] * len(xs), marker=marker, c=fill, **style)
 
     def _draw_channels(self, axes: Axes, rows: list[Interval]) -> None:
@@ -382,6 +383,14 @@ class _Timeline:
 
 
 _LANE_NAMES = ("stage", "plan", "resumed", "action", "sent", "received")
+
+
+def _inner_widest(shares: ndarray) -> int:
+    """The middle one of the places, off the ends, where the share [N] is about its largest."""
+    margin = len(shares) // 20
+    inner = shares[margin : len(shares) - margin] if len(shares) > 2 * margin else shares
+    wide = np.flatnonzero(inner >= inner.max() - 0.02)
+    return margin + int(wide[len(wide) // 2])
 
 
 def _status(row: Interval) -> str:

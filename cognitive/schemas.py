@@ -283,18 +283,36 @@ def _argument_schema(arg: ArgSpec) -> Json:
 _KEPT = ("type", "enum")
 
 
-def strict_schema(model: type[BaseModel]) -> Json:
+SHORT_TEXT, SHORT_LIST = 60, 3
+"""Most characters and entries where a reply is to be short."""
+
+
+def strict_schema(model: type[BaseModel], is_short: bool = False) -> Json:
     """The JSON schema of `model` reduced to what strict structured output accepts everywhere.
 
     Every object closed, every field required (what may be left out is nullable), references
     resolved, no keyword of length, range or default. Raises ConfigError for a map with free
     keys, a field of any type, a recursive model, and past the limits of strict modes: 5 objects
     deep, 100 properties, 500 values of enumerations.
+
+    is_short: texts and lists are limited all the same, for services that know these keywords and
+    models that do not stop by themselves.
     """
     full = model.model_json_schema()
     reduced = _reduce(full, full.get("$defs", {}), (model.__name__,))
     _lint(reduced, model.__name__)
-    return reduced
+    return _shortened(reduced) if is_short else reduced
+
+
+def _shortened(schema: Json) -> Json:
+    if isinstance(schema, list):
+        return [_shortened(branch) for branch in schema]
+    if not isinstance(schema, dict):
+        return schema
+    limits = {"string": {"maxLength": SHORT_TEXT}, "array": {"maxItems": SHORT_LIST}}
+    kind = schema.get("type")
+    more = limits.get(kind, {}) if isinstance(kind, str) and "enum" not in schema else {}
+    return {key: _shortened(value) for key, value in schema.items()} | more
 
 
 def _reduce(schema: Json, definitions: Json, path: tuple[str, ...]) -> Json:

@@ -110,9 +110,9 @@ class LocalServer:
         return f"http://127.0.0.1:{self._port}/v1"
 
     def profile(self, **settings: object) -> EndpointProfile:
-        """Settings of an endpoint for this server: one request at a time, and patience."""
+        """Settings of an endpoint for this server: little text, one request at a time, patience."""
         fixed = {"model": ALIAS, "label": "local", "base_url": self.base_url, "api_key_env": ""}
-        patient = {"concurrency": 1, "attempt_s": ATTEMPT_S, "try_s": TRY_S}
+        patient = {"size": "small", "concurrency": 1, "attempt_s": ATTEMPT_S, "try_s": TRY_S}
         return EndpointProfile(**{**fixed, **patient, **settings})  # type: ignore[arg-type]
 
     def __enter__(self) -> LocalServer:

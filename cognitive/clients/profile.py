@@ -48,6 +48,8 @@ class EndpointProfile:
     """Sampling temperature; none leaves it out."""
     seed: int | None = None
     """Sampling seed; none leaves it out."""
+    size: Literal["full", "small"] = "full"
+    """For small models: short prompts, and a schema that keeps texts and lists short."""
     extra_body: Mapping[str, Json] = field(default_factory=dict)
     """Further fields of every request, for switches only this service has."""
     connect_s: float = 5.0

@@ -28,8 +28,9 @@ class LlmPlanner(Metered):
 
     Nothing is kept between decisions but the prompt of a question that was quoted for.
 
-    prompts: filled for every question. max_output_tokens: of a reply to a kind that is not one of
-    the decision kinds. output_cap: most tokens of any reply, for small models; None for none. A
+    prompts: filled for every question; shortened for a profile of size `small`.
+    max_output_tokens: of a reply to a kind that is not one of the decision kinds. output_cap: most
+    tokens of any reply, for small models; None for none. A
     reply that was cut is asked for again with twice the room.
     """
 
@@ -47,7 +48,8 @@ class LlmPlanner(Metered):
         self.latency = latency
         self._client = client
         self._profile = profile
-        self._prompts = prompts
+        self._is_small = profile.size == "small"
+        self._prompts = prompts.short() if self._is_small else prompts
         self._max_output_tokens = max_output_tokens
         self._output_cap = output_cap
         self._quoted: dict[str, tuple[Question, Request]] = {}
@@ -86,7 +88,7 @@ class LlmPlanner(Metered):
         return Request(
             self._profile.model,
             messages,
-            None if schema is None else _sent_schema(schema),
+            None if schema is None else _sent_schema(schema, self._is_small),
             self._profile.temperature,
             self._room(question),
             self._profile.seed,
@@ -100,5 +102,5 @@ class LlmPlanner(Metered):
 
 
 @lru_cache(maxsize=256)
-def _sent_schema(model: type[BaseModel]) -> Json:
-    return strict_schema(model)
+def _sent_schema(model: type[BaseModel], is_short: bool) -> Json:
+    return strict_schema(model, is_short)

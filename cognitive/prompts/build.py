@@ -39,6 +39,7 @@ __all__ = [
     "MAX_OUTPUT",
     "MAX_PROMPT",
     "SECTIONS",
+    "SHORT_CAPS",
     "PromptBuilder",
     "prompt_hash",
     "prompt_length",
@@ -61,6 +62,21 @@ CAPS: Mapping[str, int] = {
     "question": 400,
 }
 """Most characters of each section, heading included."""
+
+SHORT_CAPS: Mapping[str, int] = {
+    **CAPS,
+    "manual": 1500,
+    "verbs": 900,
+    "orders": 400,
+    "view": 1000,
+    "last_outcome": 300,
+    "own_plan": 400,
+    "memory": 300,
+    "team": 400,
+    "messages": 500,
+    "repair": 900,
+}
+"""The same for small models, whose thinking takes minutes on full prompts."""
 
 ASK_CAPS: Mapping[str, int] = {"rules": 10000, "view": 12000, "question": 3000}
 """The same for the questions of dialogue worlds."""
@@ -138,10 +154,19 @@ def prompt_hash(messages: tuple[Json, ...]) -> str:
 class PromptBuilder:
     """Fills the templates of a folder. Raises ConfigError if one of them is not as it must be.
 
-    manual: of the world; "" for dialogue worlds, whose rules come with each question.
+    manual: of the world; "" for dialogue worlds, whose rules come with each question. caps: most
+    characters of each section.
     """
 
-    def __init__(self, manual: str = "", max_actions: int = 8, folder: Path = FOLDER) -> None:
+    def __init__(
+        self,
+        manual: str = "",
+        max_actions: int = 8,
+        folder: Path = FOLDER,
+        caps: Mapping[str, int] = CAPS,
+    ) -> None:
+        self._caps = caps
+        self._folder = folder
         self._manual = manual
         self._max_actions = max_actions
         self._system = load_template("system", _SYSTEM, folder)
@@ -152,6 +177,10 @@ class PromptBuilder:
         self._participant = _section("participant", folder)
         self._rules = _section("rules", folder)
         self._topologies = topology_sentences(folder)
+
+    def short(self) -> PromptBuilder:
+        """The same with prompts for small models."""
+        return PromptBuilder(self._manual, self._max_actions, self._folder, SHORT_CAPS)
 
     def messages(self, question: Question) -> tuple[Json, ...]:
         """The messages of a question. Raises PromptTooLong past MAX_PROMPT."""
@@ -189,7 +218,7 @@ class PromptBuilder:
     def _verbs(self, verbs: tuple[VerbSpec, ...]) -> str:
         """The verb table; explained where the manual is silent and there is room for it."""
         lines = [verb_line(verb) for verb in verbs]
-        room = CAPS["verbs"] - self._sections["verbs"].length
+        room = self._caps["verbs"] - self._sections["verbs"].length
         is_told = all(verb.name in self._manual for verb in verbs)
         if is_told or len("\n".join(lines)) > room:
             lines = [verb_line(verb, is_explained=False) for verb in verbs]
@@ -200,7 +229,7 @@ class PromptBuilder:
         template = self._sections[name]
         if not lines:
             return ""
-        room = CAPS[name] - template.length - sum(map(len, more.values()))
+        room = self._caps[name] - template.length - sum(map(len, more.values()))
         return template.fill({"text": fit(lines, room), **more})
 
     def _role(self, question: Question) -> str:
@@ -215,7 +244,7 @@ class PromptBuilder:
             }
         )
         tidy = "\n".join(" ".join(line.split()) for line in filled.splitlines())
-        return fit(tidy.splitlines(), CAPS["role"])
+        return fit(tidy.splitlines(), self._caps["role"])
 
     def _reply_rules(self, question: Question, view: AgentView | None) -> str:
         schema = question.ask.schema
@@ -228,7 +257,7 @@ class PromptBuilder:
         filled = self._sections["reply_rules"].fill(
             {"shape": shape_of(schema), "example": "" if example is None else f"Example: {shown}"}
         )
-        return fit(filled.strip().splitlines(), CAPS["reply_rules"])
+        return fit(filled.strip().splitlines(), self._caps["reply_rules"])
 
     def _header(self, question: Question, view: AgentView) -> str:
         memory = question.memory
@@ -245,10 +274,10 @@ class PromptBuilder:
                 "left": ", ".join(parts) or "no limit",
             }
         )
-        return fit(filled.splitlines(), CAPS["header"])
+        return fit(filled.splitlines(), self._caps["header"])
 
     def _view(self, question: Question, view: AgentView) -> str:
-        room = CAPS["view"] - self._sections["view"].length
+        room = self._caps["view"] - self._sections["view"].length
         return self._capped("view", view.describe(room).splitlines())
 
     def _orders(self, question: Question, view: AgentView) -> str:
@@ -277,7 +306,7 @@ class PromptBuilder:
         return self._capped("own_plan", lines)
 
     def _memory(self, question: Question, view: AgentView) -> str:
-        room = CAPS["memory"] - self._sections["memory"].length
+        room = self._caps["memory"] - self._sections["memory"].length
         new = _new(question)
         events = [
             entry
@@ -319,7 +348,7 @@ class PromptBuilder:
 
         tasks: one for each line; lines are made only as far as they can be shown.
         """
-        room = CAPS[name] - self._sections[name].length
+        room = self._caps[name] - self._sections[name].length
         shown: list[str] = []
         used = -1
         for line in lines:

@@ -8,7 +8,7 @@ from made_questions import VERBS, made_memory, question
 
 from cognitive.clients.answers import answer_of
 from cognitive.clients.fake import FakeServer
-from cognitive.clients.profile import EndpointProfile
+from cognitive.clients.profile import EndpointProfile, read_profile
 from cognitive.clients.recorded import read_cassette, stop_mark
 from cognitive.clients.scripted import Drop, Scripted, Status, Text, Timeout, addressed
 from cognitive.clients.secrets import Secret
@@ -51,6 +51,23 @@ def test_a_model_is_asked_what_the_prompt_says():
     assert (request.temperature, request.seed, request.max_output_tokens) == (0.7, None, 2048)
     assert request.schema["properties"].keys() == {"thought", "own", "assignments"}
     assert (answer.raw, answer.problem, answer.usage.completion) == ("{}", None, 7)
+
+
+def test_a_small_model_is_asked_in_few_words_and_for_few():
+    """Limits stand in the schema that is sent; what is accepted stays the same."""
+    full, small = (
+        LlmPlanner(Scripted(()), EndpointProfile("m", size=size), PromptBuilder()).request(
+            question("plan")
+        )
+        for size in ("full", "small")
+    )
+    fields = small.schema["properties"]
+    assert fields["note"] == {"type": "string", "maxLength": 60}
+    assert fields["actions"]["maxItems"] == 3
+    assert full.schema["properties"]["note"] == {"type": "string"}
+    assert "maxLength" not in json.dumps(full.schema)
+    with pytest.raises(ConfigError, match="size = 'tiny': allowed full, small"):
+        read_profile({"model": "m", "size": "tiny"})
 
 
 def test_a_quote_is_what_the_try_may_use():

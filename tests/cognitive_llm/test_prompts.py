@@ -16,6 +16,7 @@ from cognitive.prompts.build import (
     CAPS,
     MAX_PROMPT,
     SECTIONS,
+    SHORT_CAPS,
     PromptBuilder,
     prompt_hash,
     prompt_length,
@@ -237,6 +238,29 @@ def test_prompts_keep_the_bound_for_any_number_of_agents(agents):
         assert prompt_length(prompt) <= sum(CAPS.values())
         tried = {"reply": "r" * 9000, "findings": [{"code": "schema", "text": "f" * 500}] * 8}
         assert prompt_length(builder.messages(asked._replace(tries=(tried,) * 3))) <= MAX_PROMPT
+
+
+@pytest.mark.parametrize("id", ["cube-v1:quorum", "macrafter-v1:survival"])
+def test_prompts_for_small_models_are_short_and_still_say_what_is_asked(id):
+    world = make(id)
+    view = BoundView(world, world.rules.reset(0), 0)
+    builder = PromptBuilder(world.text.manual())
+    full, _ = built("plan", view, builder=builder)
+    messages, parts = built("plan", view, builder=builder.short())
+    assert prompt_length(messages) < 6000 < prompt_length(full)
+    for name, text in parts.items():
+        assert len(f"## {name}\n{text}") <= SHORT_CAPS[name], (name, len(text))
+    assert all(f"- {verb.name}(" in parts["verbs"] for verb in view.verbs), "no verb is dropped"
+    assert "You are agent_0 at" in parts["view"] and "Example: " in parts["reply_rules"]
+
+
+def test_what_all_agents_are_told_comes_first():
+    """Up to the role the system message is the same for all, so that services can keep it."""
+    first, second = (
+        built("plan", memory=made_memory() | {"agent": agent})[0][0]["content"] for agent in (0, 2)
+    )
+    alike = next(i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
+    assert first[:alike].endswith("## role\nYou are agent_")
 
 
 def test_the_bound_is_the_sum_of_the_caps():

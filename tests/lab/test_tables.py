@@ -1,7 +1,9 @@
 """Tables against golden files; `python tests/lab/test_tables.py` writes these anew."""
 
 import json
+import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -59,9 +61,22 @@ CASES = {
     "means_both.txt": (fill, shown, {"form": "text", "spread": "both"}),
     "means_normal.txt": (fill, shown, {"form": "text", "spread": "ci95", "interval": "normal"}),
     "means_published.txt": (fill, shown, {"form": "text", "is_published": True}),
-    "pairs.txt": (fill_pairs, compared, {"form": "text"}),
-    "pairs.md": (fill_pairs, compared, {"form": "markdown"}),
+    "means_published.tex": (fill, shown, {"form": "latex", "is_published": True}),
+    **{f"pairs.{SUFFIX[form]}": (fill_pairs, compared, {"form": form}) for form in layout.FORMATS},
 }
+LATEX = [name for name in CASES if name.endswith(".tex")]
+DOCUMENT = r"""\documentclass{article}
+\usepackage{graphicx}
+\begin{document}
+%s\end{document}
+"""
+TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|[{}$&~^_#%]|[^\\{}$&~^_#%]+", re.S)
+COMMANDS = {
+    r"\begin", r"\end", r"\centering", r"\caption", r"\hline", r"\textbf", r"\footnotesize",
+    r"\resizebox", r"\ifdim", r"\else", r"\fi", r"\width", r"\linewidth", r"\usepackage",
+    r"\textbackslash", r"\textasciitilde", r"\textasciicircum", r"\pm", r"\dagger", r"\cdot",
+}  # fmt: skip
+ESCAPED = {r"\\", r"\&", r"\%", r"\$", r"\#", r"\_", r"\{", r"\}"}
 
 
 def produced(name, root):
@@ -75,15 +90,60 @@ def test_table_equals_its_golden_file(name, tmp_path):
     assert produced(name, tmp_path) == (GOLDEN / name).read_text()
 
 
-def test_latex_is_balanced_and_escapes_what_is_special(tmp_path):
-    text = produced("means.tex", tmp_path)
-    assert text.count("{") == text.count("}"), text
-    assert text.count(r"\begin{") == text.count(r"\end{") == 2
-    cells = {line.count("&") for line in text.splitlines() if line.endswith(r"\\")}
-    assert cells == {text.partition(r"\begin{tabular}{")[2].partition("}")[0].count("l") - 1}
-    assert not re.search(r"(?<!\\)[%#_~^]", text.replace("^", "", 0)), text
-    assert layout.latex_text("50% of a_b & {c}") == r"50\% of a\_b \& \{c\}"
+@pytest.mark.parametrize("name", LATEX)
+def test_latex_keeps_the_grammar(name):
+    """Known commands alone, groups and environments closed in order, mathematics inside of $ $."""
+    text = re.sub(r"(?<!\\)%.*\n", "", (GOLDEN / name).read_text())
     assert text.isascii(), text
+    opened, environments, is_math, columns, cells = 0, [], False, 0, []
+    tokens = TOKEN.findall(text)
+    assert "".join(tokens) == text, "something is no token"
+    for place, token in enumerate(tokens):
+        if token in (r"\begin", r"\end"):
+            environment = tokens[place + 2]
+            if token == r"\begin":
+                environments.append(environment)
+            else:
+                assert environments.pop() == environment
+            if environment == "tabular" and token == r"\begin":
+                columns, cells = len(tokens[place + 5]), [1]
+        elif token == "$":
+            is_math = not is_math
+        elif token in "{}":
+            opened += 1 if token == "{" else -1
+            assert opened >= 0, text
+        elif token == "&":
+            assert environments[-1] == "tabular" and not is_math
+            cells[-1] += 1
+        elif token == r"\\" and environments[-1] == "tabular":
+            assert cells[-1] == columns, (cells, columns)
+            cells.append(1)
+        elif token == "^" or (set(token) & set("<>") and tokens[place - 1] != r"\width"):
+            assert is_math, text
+        else:
+            assert token not in "~_#%" and (
+                not token.startswith("\\") or token in COMMANDS | ESCAPED
+            ), token
+    assert (opened, environments, is_math) == (0, [], False)
+    assert len(cells) > 3 and cells[-1] == 1
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
+@pytest.mark.parametrize("name", LATEX)
+def test_latex_compiles_and_is_not_too_wide(name, tmp_path):
+    (tmp_path / "t.tex").write_text(DOCUMENT % (GOLDEN / name).read_text())
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    tables = [line for line in done.stdout.splitlines() if line.startswith("Overfull")]
+    assert not tables and (tmp_path / "t.pdf").stat().st_size > 1000, tables
+
+
+def test_latex_escapes_what_is_special():
+    assert layout.latex_text("50% of a_b & {c}") == r"50\% of a\_b \& \{c\}"
+    assert (
+        layout.latex_text("p <.0001 ~ a^b") == r"p $<$.0001 \textasciitilde{} a\textasciicircum{}b"
+    )
 
 
 def test_runs_of_other_configs_are_never_averaged(tmp_path):
@@ -99,6 +159,18 @@ def test_one_run_found_twice_counts_once(tmp_path):
     for place in ("a", "b"):
         write_run(tmp_path / place, config(0), {"score": 1.0})
     assert len(runs.read_runs([tmp_path, tmp_path / "a"])) == 1
+
+
+def test_the_order_of_folders_changes_nothing(tmp_path):
+    fill(tmp_path)
+    expected, paths = shown(tmp_path, "json"), sorted(tmp_path.iterdir())
+    view = tables.View(columns=tables.columns_of(("score", "violation_spatial")))
+    texts = set()
+    for seed in range(5):
+        random.Random(seed).shuffle(paths)
+        texts.add(layout.render(tables.means(runs.read_runs(paths), view), "json"))
+        assert tables.load(paths).equals(tables.load([tmp_path]))
+    assert len(texts) == 1 and expected == shown(tmp_path, "json")
 
 
 def test_nothing_finished_says_what_there_is(tmp_path):

@@ -59,11 +59,16 @@ class WallClock:
 class Recall:
     """What was measured in a run that is played again, up to `until_ms`.
 
-    charges: ms of each try, by decision.
+    charges: ms of each try, by decision. cut: decisions among them that never took effect.
     """
 
     charges: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     until_ms: int = -1
+    cut: frozenset[str] = frozenset()
+
+    def was_applied(self, decision: str) -> bool:
+        """Whether a decision took effect in that run."""
+        return decision in self.charges and decision not in self.cut
 
     def charge(self, decision: str, place: int) -> int | None:
         """What was measured for a try; None if it was not recorded."""
@@ -72,12 +77,13 @@ class Recall:
 
 
 def recall_of(events: Iterable[Json]) -> Recall:
-    """What the events of a run say of measured time; those of its closing left out."""
-    charges, until_ms = {}, -1
+    """What the events of a run say of measured time."""
+    charges, cut, until_ms = {}, set(), -1
     for line in events:
         if line["e"] == "step":
             until_ms = line["ms"]
         elif line["e"] == "decision_ended":
-            tries = [entry["charge_ms"] for entry in line["tries"]]
-            charges[line["decision"]] = (*tries[:-1], line["charge_ms"] - sum(tries[:-1]))
-    return Recall(charges, until_ms)
+            charges[line["decision"]] = tuple(entry["charge_ms"] for entry in line["tries"])
+            if line["outcome"] == "cut":
+                cut.add(line["decision"])
+    return Recall(charges, until_ms, frozenset(cut))

@@ -129,6 +129,13 @@ class Decision:
         self.value = None
         self.reasons = reasons
 
+    def delay(self, end_ms: int) -> None:
+        """Its last try came back later than it took to answer."""
+        late_ms = end_ms - self.end_ms
+        self.charge_ms += late_ms
+        if self.tries:
+            self.tries[-1]["charge_ms"] += late_ms
+
     def cut(self, charge_ms: int) -> None:
         """The run ended before it could take effect."""
         self.outcome = "cut"

@@ -141,7 +141,7 @@ class Rounds:
 
     def _is_recalled(self, table: OpenDialogue) -> bool:
         """Whether the wave was applied in the run that is played again."""
-        return any(decision.id in self._recall.charges for decision in table.decisions.values())
+        return any(self._recall.was_applied(d.id) for d in table.decisions.values())
 
     def _is_sent(self, table: OpenDialogue) -> bool:
         return bool(table.decisions) or all(reply is not None for reply in table.replies)
@@ -175,7 +175,7 @@ class Rounds:
             table.work.result()
             if table.completion_ms <= table.awaited_ms:
                 last = max(table.decisions.values(), key=lambda decision: decision.end_ms)
-                last.charge_ms = table.awaited_ms + 1 - last.start_ms
+                last.delay(table.awaited_ms + 1)
         return table.completion_ms <= now_ms
 
     def _stale(self, table: OpenDialogue) -> list[Decision]:
@@ -199,7 +199,11 @@ class Rounds:
         return again
 
     async def release(self) -> None:
-        """Cancel every call under way."""
+        """Cancel every call under way; what had come back in a run played again is heard."""
+        for table in self.open:
+            had_come = any(self._recall.charges.get(d.id) for d in table.decisions.values())
+            if table.work is not None and had_come:
+                await asyncio.wait([table.work])
         tasks = [table.work for table in self.open if table.work is not None]
         for task in tasks:
             task.cancel()

@@ -367,7 +367,7 @@ def test_a_run_under_the_wall_clock_is_played_again_to_the_byte(topology, pace, 
     started = [line for line in events if line["e"] == "decision_started"]
     assert len(started) > 3, events
     end = next(n for n in range(len(events)) if events[n:] and is_closing(events, n))
-    for kept in (end, end // 2):
+    for kept in (len(events), end, end // 2):
         again, _ = play_it(recall_of(events[:kept]))
         assert again[:kept] == lines[:kept], first_difference(again, lines)
 

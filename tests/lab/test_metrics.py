@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cognitive.events import read_events
+from cognitive.events import encode, read_events, stream_events
 from lab import columns, metrics
 from lab.trace import Trace
 
@@ -343,6 +343,64 @@ def test_violations_and_shares_lie_between_0_and_1(attempts):
         assert found[key] is None or 0 <= found[key] <= 1, (key, found[key])
     causes = [found[f"cause_{name}"] for name in metrics.CAUSES]
     assert causes[0] is None or sum(causes) == pytest.approx(1), causes
+
+
+lives = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from(("b0", "b1", "none")), st.integers(0, 8)),
+    max_size=10,
+)
+
+
+@settings(deadline=None)
+@given(lives)
+def test_coherence_lies_between_0_and_1(plans):
+    events = []
+    for number, (agent, task, step) in enumerate(plans):
+        events += [
+            committed(f"{agent}.{number}", agent, task, step),
+            started(f"{agent}.{number}", step),
+            ended(f"{agent}.{number}", step + 1 + number % 3),
+        ]
+    found = measured(*events, *steps(9), agents=4)["coherence"]
+    assert found is None or 0 <= found <= 1, found
+
+
+sends = st.lists(st.tuples(st.sampled_from(metrics.MESSAGE_KINDS), st.integers(0, 2)), max_size=12)
+stays = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from("RWXI"), st.integers(0, 900)), max_size=12
+)
+
+
+@settings(deadline=None)
+@given(sends, stays, st.lists(st.integers(1, 9), max_size=5))
+def test_parts_sum_to_their_whole(sent, changes, points):
+    messages = [
+        {"e": "message_sent", "kind": kind, "sender": sender, "recipients": []}
+        for kind, sender in sent
+    ]
+    ms, stages = 0, []
+    for agent, stage, wait in changes:
+        ms += wait
+        stages.append({"e": "stage", "agent": agent, "to": stage, "reason": None, "ms": ms})
+    scores = [
+        {"e": "score", "points": one, "total": sum(points[: place + 1])}
+        for place, one in enumerate(points)
+    ]
+    run = trace(*messages, *stages, *scores, ms=ms + 100)
+    found = columns.measure(run)
+    kinds = sum(found[f"messages_{kind}"] for kind in metrics.MESSAGE_KINDS)
+    assert kinds == found["messages"] + found["messages_system"]
+    for agent in range(3):
+        assert sum(s.end - s.start for s in run.stages if s.agent == agent) == run.run_ms
+    assert found["score"] == sum(points)
+
+
+def test_metrics_are_the_same_after_writing_and_reading(tmp_path):
+    events = read_events(GOLDEN / "chain_round.jsonl")
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(b"".join(map(encode, events)))
+    one_by_one = Trace(stream_events(path), config())
+    assert columns.measure(one_by_one) == columns.measure(Trace(events, config()))
 
 
 def test_every_metric_has_its_formula_in_a_docstring():

@@ -132,6 +132,8 @@ def test_a_raising_run_is_on_record_and_the_rest_finish(tmp_path, capsys):
     assert "UnsolvableMap" in text.err
     (line,) = [line for line in manifest(out) if line["status"] == "failed"]
     assert "UnsolvableMap" in line["error"] and line["tries"] == 1
+    assert app(["table", str(out), "--columns", "score"]) == 0
+    assert "]: 0 of 1 runs" in capsys.readouterr().out
     assert start(path, out) == 1, "a failed run is not tried again by itself"
     assert "played 0" in capsys.readouterr().out
     assert start(path, out, "--retry-failed") == 1
@@ -195,6 +197,8 @@ def test_a_killed_worker_fails_its_run_and_no_other(tmp_path, monkeypatch, capsy
     shown = capsys.readouterr()
     assert killed and "1 finished (0 before), 1 failed" in shown.out, shown
     assert "the worker died (signal SIGKILL)" in shown.err, shown.err
+    assert app(["table", str(out), "--columns", "score"]) == 0
+    assert "Individual: 1 of 2 runs" in capsys.readouterr().out
     assert not multiprocessing.active_children()
     assert start(path, tmp_path / "serial") == 0
     assert start(path, out, "--retry-failed") == 0

@@ -83,6 +83,8 @@ def plot(options: Namespace, console: Console) -> int:
     out = Path(options.out or f"{options.figure}.{form}")
     paths = _paths(options.paths)
     if options.figure == "timeline":
+        if options.published:
+            raise ConfigError(plots.no_published("timeline"))
         drawn = timeline.draw(
             open_run(_one_run(paths)), out, options.axis or "ms", _agents(options.agents), form
         )

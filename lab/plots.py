@@ -71,11 +71,15 @@ def plot(request: Request) -> tuple[Path, Path]:
         known = ", ".join(FIGURES)
         raise ConfigError(f'no figure "{request.figure}"; figures: {known} (closest: {close})')
     if request.is_published and request.figure not in PUBLISHED:
-        known = ", ".join(PUBLISHED)
-        raise ConfigError(f"--published: the papers have numbers for {known}, not {request.figure}")
+        raise ConfigError(no_published(request.figure))
     runs = select(read_runs(request.paths), request.where or {})
     done = finished(runs, request.paths)
     return figures.save(lambda: FIGURES[request.figure](done, request), request.out, request.form)
+
+
+def no_published(figure: str) -> str:
+    """The finding for a figure that no paper has numbers for."""
+    return f"--published: the papers have numbers for {', '.join(PUBLISHED)}, not {figure}"
 
 
 def trace_of(run: Run) -> Trace:

@@ -404,11 +404,10 @@ def _draw_heat(axes: Axes, cell: TraceCell, right: float, most: int, top: float)
     steps = np.arange(1, len(cell.score) + 1)
     if cell.runs > 1:
         line.fill_between(steps, cell.low, cell.high, color="black", alpha=0.15, linewidth=0)
-    line.plot(steps, cell.score, color="black", linewidth=1.2, clip_on=False,
-              path_effects=_outlined(2.6))  # fmt: skip
+    line.plot(steps, cell.score, color="black", linewidth=1.2, path_effects=_outlined(2.6))
     line.axvline(cell.end, color=END_COLOR, linestyle="--", linewidth=1)
     _draw_published(line, cell, right)
-    line.set_ylim(0, top)
+    line.set_ylim(-0.015 * top, top)  # a score of 0 is seen, too
     line.set_xlim(0.5, right + 0.5)
     line.set_ylabel("score")
     return image

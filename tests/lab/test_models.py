@@ -104,6 +104,7 @@ def test_the_key_is_in_no_file_and_the_address_in_no_event(home, monkeypatch):
 
 
 def test_a_run_stopped_by_a_limit_goes_on_and_pays_no_call_twice(home, monkeypatch, capsys):
+    """A restart pays for no answer again (field case 50)."""
     with Endpoint() as endpoint:
         point_to(endpoint, monkeypatch)
         assert run("--out", "whole") == 0

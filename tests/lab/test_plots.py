@@ -120,9 +120,11 @@ def test_formulas_of_a_full_round(kind, options, n, cost):
 
 
 def test_a_figure_without_published_numbers_says_which_have_some(played, tmp_path, capsys):
-    words = ["plot", str(played / "five"), "--figure", "repair", "--published"]
-    assert app([*words, "--out", str(tmp_path / "x")]) == 2
-    assert "numbers for traces, case, tradeoff, scaling, not repair" in capsys.readouterr().err
+    for kind, figure in (("five", "repair"), ("one", "timeline")):
+        words = ["plot", str(played / kind), "--figure", figure, "--published"]
+        assert app([*words, "--out", str(tmp_path / "x")]) == 2
+        says = f"numbers for traces, case, tradeoff, scaling, not {figure}"
+        assert says in capsys.readouterr().err
 
 
 def test_the_published_case_is_of_one_world_alone(played, tmp_path):

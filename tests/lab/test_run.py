@@ -272,6 +272,7 @@ class Broken:
 
 
 def test_kill_minus_9_leaves_a_folder_that_can_be_read_and_resumed(tmp_path):
+    """A crash loses nothing that was written (field case 49)."""
     long = ("planner=random", "topology=individual", "budget.steps=60")
     script = (
         "import pathlib, sys\nfrom lab.run import execute\n"

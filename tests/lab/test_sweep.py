@@ -92,6 +92,7 @@ def test_a_second_start_plays_nothing(played, capsys):
 
 
 def test_a_run_alone_with_its_seed_gives_the_same_numbers(played, tmp_path):
+    """One seed for each run, whoever plays it (field case 4)."""
     path, out = played
     run = grid.read_sweep(path, None, {}).runs[1]
     arguments = ["run", "--set", "topology=individual", "--set", "budget.steps=8", "--seed", "1"]
@@ -110,12 +111,14 @@ def test_dry_run_lists_and_plays_nothing(tmp_path, capsys):
 
 
 def test_a_paper_table_is_played_and_printed_by_one_command(tmp_path, capsys):
+    """Published value, ours, and what is known to differ (field case 58)."""
     assert start("paper-table-8", tmp_path / "out", "--planner", "scripted") == 0
     lines = capsys.readouterr().out.splitlines()
     titles = "Score Steps Score/Step Plans/Agent Msg. Intr. Total Dec. Spat. Temp. Dep."
     assert " ".join(lines[2].split()) == f"Structure {titles}"
     assert [line.split()[0] for line in lines[3:6]] == ["Individual", "Centralized", "Chain"]
     assert sum("†" in line for line in lines[6:10]) == 4, lines
+    assert any(line.startswith("Known differences: ") for line in lines), lines
 
 
 def test_only_plays_some(tmp_path):

@@ -164,7 +164,7 @@ def _join(
     return task, slot
 
 
-@expanded
+@merged
 def faced_target(
     land: Land, herd: Herd, team: Team, table: MacrafterTable, agent: int
 ) -> tuple[int, int]:
@@ -202,7 +202,7 @@ def is_source(table: MacrafterTable, ground: int) -> bool:
     return wide(table.target[ground, AGENTS]) > 0
 
 
-@expanded
+@merged
 def declared_target(land: Land, herd: Herd, table: MacrafterTable, task: int) -> tuple[int, int]:
     """A declared task, or NO_TASK if it is not open; and the slot of a creature."""
     height, width = land.material.shape
@@ -264,7 +264,7 @@ def _resolve(
             _score(record, key, table, index, kind, first, end)
 
 
-@expanded
+@merged
 def _open_row(
     line: NDArray[np.int32],
     target: NDArray[np.int32],
@@ -284,7 +284,7 @@ def _open_row(
     line[COLUMN] = column
 
 
-@expanded
+@merged
 def _count_in_place(land: Land, reach: int, row: int, column: int) -> int:
     """Live agents within `reach` of a cell."""
     count = 0
@@ -295,7 +295,7 @@ def _count_in_place(land: Land, reach: int, row: int, column: int) -> int:
     return count
 
 
-@expanded
+@merged
 def _count_members(
     team: Team,
     record: Record,
@@ -328,7 +328,7 @@ def _count_members(
     return acting
 
 
-@expanded
+@merged
 def _fall_short(
     record: Record,
     key: NDArray[np.int64],
@@ -357,7 +357,7 @@ def _settle_acting(
             settle(record, agent, reason if record.part[agent] & CAPABLE else MISSING_TOOL)
 
 
-@expanded
+@merged
 def _take_source(
     land: Land,
     record: Record,
@@ -377,7 +377,7 @@ def _take_source(
             land.material[line[ROW], line[COLUMN]] = leaves
 
 
-@expanded
+@merged
 def _eat_plant(herd: Herd, line: NDArray[np.int32], slot: int) -> None:
     """Eat a plant if it is ripe; then it grows anew."""
     is_ripe = herd.timer[slot] > RIPE_AGE
@@ -387,7 +387,7 @@ def _eat_plant(herd: Herd, line: NDArray[np.int32], slot: int) -> None:
         herd.timer[slot] = 0
 
 
-@expanded
+@merged
 def _hit_creature(
     land: Land,
     herd: Herd,
@@ -420,7 +420,7 @@ def damage_of(team: Team, agent: int) -> int:
     return DAMAGE
 
 
-@expanded
+@merged
 def _reward(
     team: Team,
     record: Record,
@@ -444,7 +444,7 @@ def _reward(
             win(team.achievements, doing, agent, wide(target[ACHIEVEMENT]))
 
 
-@expanded
+@merged
 def _score(
     record: Record,
     key: NDArray[np.int64],

@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import expanded, inner, kernel, merged
+from primitives.compile import expanded, in_place, inner, merged
 from primitives.grid import DIRECTIONS, DOWN, LEFT, RIGHT, UP, is_inside, opposite
 from primitives.rng import next_below, next_uniform
 from primitives.terrain_kernels import (
@@ -190,7 +190,7 @@ def chance(stream: NDArray[np.uint64], p: float) -> bool:
 # --- the start -----------------------------------------------------------------------------------
 
 
-@kernel
+@in_place
 def scatter_creatures(
     land: Land,
     herd: Herd,
@@ -199,14 +199,18 @@ def scatter_creatures(
     is_tunnel: NDArray[np.bool_],
     is_on: NDArray[np.bool_],
     health: NDArray[np.int64],
+    near: NDArray[np.uint8],
 ) -> None:
     """Put the creatures of the start on the map, row-major, from slot 0.
 
     agent_cell: [A, 2] int16. is_tunnel: [H, W] bool. is_on: [3] bool, by row of START_KIND.
-    health: [KINDS] int64.
+    health: [KINDS] int64. near: [H, W] uint8, overwritten.
     """
     height, width = land.material.shape
-    near, born = np.zeros((height, width), np.uint8), wide(BORN_BEFORE)
+    born = wide(BORN_BEFORE)
+    for row in range(height):
+        for column in range(width):
+            near[row, column] = 0
     for rule in range(2):
         for agent in range(len(agent_cell)):
             _mark_disc(near, agent_cell[agent], START_DISTANCE[rule], 1 << rule)
@@ -229,7 +233,7 @@ def _mark_disc(near: NDArray[np.uint8], cell: NDArray[np.int16], radius: int, bi
     height, width = near.shape
     for down in range(-radius, radius + 1):
         for right in range(-radius, radius + 1):
-            row, column = int(cell[0]) + down, int(cell[1]) + right
+            row, column = cell[0] + down, cell[1] + right
             if down * down + right * right <= radius * radius:
                 if is_inside(row, column, height, width):
                     near[row, column] |= bit

@@ -137,6 +137,7 @@ def macrafter_work(agents: int, height: int, width: int, slots: int) -> Macrafte
 @in_place
 def step_at(
     at: Any,
+    first: int,
     actions: NDArray[np.int32],
     declared: NDArray[np.int32],
     arguments: NDArray[np.int32],
@@ -145,12 +146,13 @@ def step_at(
     inventory: NDArray[np.int16],
     body: NDArray[np.int32],
 ) -> int:
-    """`step_many` of what is behind a handle, then `look_many`, for as many agents as there is
-    room for in `view`."""
-    state = state_at(at)
-    fault = step_many(state, work_at(at), table_at(at), actions, declared, arguments, rewards)
+    """`step_many` of what is behind a handle, unless there are no actions; then `look_many` from
+    agent `first` on, for as many as there is room for in `view`."""
+    state, fault = state_at(at), wide(LEGAL)
+    if len(actions) > 0:
+        fault = step_many(state, work_at(at), table_at(at), actions, declared, arguments, rewards)
     if fault == LEGAL and view.shape[1] > 0:
-        look_many(state, wide(0), view, inventory, body)
+        look_many(state, first, view, inventory, body)
     return fault
 
 
@@ -563,19 +565,7 @@ def see(
                     seen[c] = ground[c]
 
 
-@in_place
-def look_at(
-    at: Any,
-    first: int,
-    view: NDArray[np.int16],
-    inventory: NDArray[np.int16],
-    body: NDArray[np.int32],
-) -> None:
-    """`look_many` of what is behind a handle."""
-    look_many(state_at(at), first, view, inventory, body)
-
-
-@inner
+@merged
 def look_many(
     state: MacrafterState,
     first: int,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from primitives.compile import in_place, inner, kernel, modular
+from primitives.compile import in_place, inner, modular
 from primitives.grid import DIRECTIONS, is_inside
 from primitives.rng import next_below, next_uniform
 
@@ -295,25 +295,29 @@ def lowland(
 UNLABELLED = 0
 
 
-@kernel
+@in_place
 def mark_region(
     material: NDArray[np.uint8],
     is_passable: NDArray[np.bool_],
     is_together: bool,
     region: NDArray[np.bool_],
+    label: NDArray[np.int32],
+    queue: NDArray[np.int64],
 ) -> None:
     """Mark the region the team starts in.
 
     material: [H, W] uint8. is_passable: [MATERIALS] bool. region: [H, W] bool, overwritten.
     `is_together`: the region that holds the middle cell; otherwise the one with the most grass,
     of equals the one whose first cell comes first in row-major order.
+    label: [H, W] int32, queue: [H * W] int64, overwritten.
     """
     height, width = material.shape
-    label = np.full((height, width), UNLABELLED, np.int32)
-    queue = np.empty(height * width, np.int32)
+    for row in range(height):
+        for column in range(width):
+            label[row, column] = UNLABELLED
     chosen, most, labels = -1, -1, UNLABELLED
     for flat in range(height * width):
-        row, column = divmod(flat, width)
+        row, column = flat // width, flat % width
         if label[row, column] == UNLABELLED and is_passable[material[row, column]]:
             labels += 1
             grass = flood(material, is_passable, row, column, labels, label, queue)
@@ -334,18 +338,18 @@ def flood(
     column: int,
     name: int,
     label: NDArray[np.int32],
-    queue: NDArray[np.int32],
+    queue: NDArray[np.int64],
 ) -> int:
     """Write `name` into `label` [H, W] over the region of a cell; returns its cells of grass.
 
-    queue: [H * W] int32, overwritten.
+    queue: [H * W] int64, overwritten.
     """
     height, width = material.shape
     label[row, column] = name
     queue[0] = row * width + column
     head, tail, grass = 0, 1, 0
     while head < tail:
-        row, column = divmod(int(queue[head]), width)
+        row, column = queue[head] // width, queue[head] % width
         head += 1
         grass += material[row, column] == GRASS
         for direction in range(4):
@@ -361,19 +365,21 @@ def flood(
 # --- start cells ---------------------------------------------------------------------------------
 
 
-@kernel
+@in_place
 def start_scattered(
     material: NDArray[np.uint8],
     region: NDArray[np.bool_],
     stream: NDArray[np.uint64],
     agent_cell: NDArray[np.int16],
+    grass: NDArray[np.int64],
+    taken: NDArray[np.int64],
 ) -> bool:
     """Put agent 0, 1, ... on random free grass of `region`; False if there is too little.
 
-    Each takes cell number below(cells left), row-major. agent_cell: [A, 2] int16, overwritten.
+    Each takes cell number below(cells left), row-major.
+    agent_cell: [A, 2] int16, grass: [H * W] int64, taken: [A] int64, overwritten.
     """
     height, width = material.shape
-    grass = np.empty(height * width, np.int64)
     count = 0
     for row in range(height):
         for column in range(width):
@@ -382,7 +388,6 @@ def start_scattered(
                 count += 1
     if count < len(agent_cell):
         return False
-    taken = np.empty(len(agent_cell), np.int64)
     for agent in range(len(agent_cell)):
         cell = grass[take(taken, agent, next_below(stream, count - agent))]
         agent_cell[agent, 0], agent_cell[agent, 1] = cell // width, cell % width

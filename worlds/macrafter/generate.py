@@ -77,13 +77,18 @@ class _Plan(NamedTuple):
 
 
 class _Draft(NamedTuple):
-    """Buffers of one try: noise permutation and its source [256], tunnels and region [H, W],
-    usable cells of each source [13]."""
+    """Buffers of one try: noise permutation and its source [256], tunnels, region, names of
+    regions and cells near agents [H, W], cells in line [H * W], numbers taken [A], usable cells
+    of each source [13]."""
 
     source: NDArray[np.int64]
     perm: NDArray[np.int64]
     is_tunnel: NDArray[np.bool_]
     region: NDArray[np.bool_]
+    label: NDArray[np.int32]
+    near: NDArray[np.uint8]
+    queue: NDArray[np.int64]
+    taken: NDArray[np.int64]
     usable: NDArray[np.int32]
 
 
@@ -101,6 +106,10 @@ def start(config: MacrafterConfig, table: Table, seed: int, worlds: int = 1) -> 
         np.zeros(terrain_kernels.PERMUTATION, np.int64),
         np.zeros(shape, np.bool_),
         np.zeros(shape, np.bool_),
+        np.zeros(shape, np.int32),
+        np.zeros(shape, np.uint8),
+        np.zeros(shape[0] * shape[1], np.int64),
+        np.zeros(config.agents, np.int64),
         np.zeros(len(MATERIALS), np.int32),
     )
     state.light[:] = numbers.light[0]
@@ -141,13 +150,17 @@ def _try(
     is_together = config.spawn == "together"
     terrain_kernels.fill_permutation(rng.next_below(stream, NOISE_SEEDS), draft.source, draft.perm)
     terrain_kernels.fill_terrain(draft.perm, stream, material, draft.is_tunnel)
-    terrain_kernels.mark_region(material, plan.is_passable, is_together, draft.region)
+    terrain_kernels.mark_region(
+        material, plan.is_passable, is_together, draft.region, draft.label, draft.queue
+    )
     draft.usable[:] = NOT_COUNTED
     if is_together:
         is_placed = _start_together(material, draft.region, cells)
     else:
         where = draft.region if config.ensure_solvable else np.ones_like(draft.region)
-        is_placed = terrain_kernels.start_scattered(material, where, stream, cells)
+        is_placed = terrain_kernels.start_scattered(
+            material, where, stream, cells, draft.queue, draft.taken
+        )
     if not is_placed:
         return False
     if config.ensure_solvable:
@@ -167,7 +180,7 @@ def _try(
         state.next_serial[b : b + 1],
     )
     creature_kernels.scatter_creatures(
-        land, herd, cells, stream, draft.is_tunnel, plan.is_on, plan.health
+        land, herd, cells, stream, draft.is_tunnel, plan.is_on, plan.health, draft.near
     )
     return True
 

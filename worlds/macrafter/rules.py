@@ -39,6 +39,12 @@ class MacrafterRules:
         self._numbers = table_numbers(config, table)
         self._view_shape = (*config.view, VIEW_LAYERS)
         self._no_views = self.room_for(0, 0)
+        self._no_step = (
+            np.zeros((0, 0), np.int32),
+            np.zeros((0, 0), np.int32),
+            np.zeros((0, 0, 0), np.int32),
+            np.zeros((0, 0), np.float32),
+        )
         self._bound: MacrafterState | None = None
         self._handle: Any = None
         self._size: tuple[int, ...] = ()
@@ -98,7 +104,7 @@ class MacrafterRules:
             arguments = self._not_given
         rewards = np.empty(declared.shape, np.float32)
         fault = kernels.step_at(
-            self._handle, actions, declared, arguments, rewards, *(views or self._no_views)
+            self._handle, 0, actions, declared, arguments, rewards, *(views or self._no_views)
         )
         if fault != kernels.LEGAL:
             raise IllegalAction(self._complaint(fault, actions, declared, arguments))
@@ -169,20 +175,18 @@ class MacrafterRules:
         `self` [6] int32, row, column, facing, is asleep, light in percent, step.
         """
         views = self.room_for(1, 1)
-        if state is not self._bound:
-            self._bind(state)
-        kernels.look_at(self._handle, agent, *views)
+        self.look(state, views, agent)
         return {
             "view": views.view[0, 0],
             "inventory": views.inventory[0, 0],
             "self": views.body[0, 0],
         }
 
-    def look(self, state: MacrafterState, views: Views) -> None:
-        """Write what every agent of a batch observes into `views`, of `room_for`."""
+    def look(self, state: MacrafterState, views: Views, first: AgentId = 0) -> None:
+        """Write what agents of a batch observe, from `first` on, into `views`, of `room_for`."""
         if state is not self._bound:
             self._bind(state)
-        kernels.look_at(self._handle, 0, *views)
+        kernels.step_at(self._handle, first, *self._no_step, *views)
 
     def room_for(self, worlds: int, agents: int) -> Views:
         """Arrays for what so many agents of so many worlds observe; nothing is in them yet."""

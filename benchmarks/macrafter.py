@@ -18,12 +18,14 @@ from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from importlib.util import find_spec
 from io import StringIO
+from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.macrafter_unrecorded import measure
 from benchmarks.timing import ROUNDS, Row, baseline_us, show
 from worlds.errors import IllegalAction
 from worlds.macrafter.config import configure
@@ -40,6 +42,8 @@ GROWTH = (32, 100, 256, 1000)
 FLAT = 1.5
 BATCH = 256
 SURVIVAL_MUST, SURVIVAL_AIM = 2.0, 1.25
+RECORDS_MUST, RECORDS_AIM = 1.3, 1.1
+HOME = Path(__file__).resolve().parents[1]
 CRAFTER_STEPS = 300
 SECONDS, QUICK_SECONDS = 0.06, 0.02
 """CPU time of a case in a round."""
@@ -69,7 +73,7 @@ def rows(is_quick: bool = False, agents: Iterable[int] = ()) -> list[Row]:
     found = rates(cases(tuple(agents), is_quick), QUICK_SECONDS if is_quick else SECONDS)
     found += [*resets(is_quick), clone(), weight(), memory_growth()]
     if not is_quick:
-        found += [*start_up(), api_test()]
+        found += [*records(), *start_up(), api_test()]
     return found
 
 
@@ -228,10 +232,11 @@ def _ratios(found: dict[Case, float], base: float) -> list[Row]:
             ratio = rate_of[f"{size} agents"] / rate_of[f"{size} agents, survival"]
             name = f"MA-Crafter time, survival / paper, {size} agents"
             rows.append(Row(name, ratio, "x", base, ratio, SURVIVAL_MUST, SURVIVAL_AIM))
-    if f"{GROWTH[-1]} agents, growth" in rate_of:
-        small, large = (rate_of[f"{size} agents, growth"] for size in (GROWTH[0], GROWTH[-1]))
-        name = f"MA-Crafter time per agent-step, {GROWTH[-1]} / {GROWTH[0]} agents"
-        rows.append(Row(name, small / large, "x", base, small / large, FLAT))
+    rates_by_size = [rate_of.get(f"{size} agents, growth", 0.0) for size in GROWTH]
+    if all(rates_by_size):
+        growth = max(small / large for small, large in combinations(rates_by_size, 2))
+        name = f"MA-Crafter time per agent-step, most growth, {GROWTH[0]} .. {GROWTH[-1]} agents"
+        rows.append(Row(name, growth, "x", base, growth, FLAT))
     return rows
 
 
@@ -300,6 +305,39 @@ def memory_growth() -> Row:
     return Row("MA-Crafter memory growth per step", grown, "bytes", baseline_us(), grown, 0, 0)
 
 
+def records() -> list[Row]:
+    """Time of a step with attempt rows and constraint facts, over one without.
+
+    The records are part of the contract and cannot be switched off. So a second process, with a
+    cache of its own, runs the same games with kernels that write none, in turn with this one; its
+    worlds must come out the same.
+    """
+    found = []
+    with TemporaryDirectory() as empty:
+        command = [sys.executable, "-m", "benchmarks.macrafter_unrecorded"]
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        environment = {**os.environ, "NUMBA_CACHE_DIR": empty}
+        with subprocess.Popen(command, cwd=HOME, env=environment, **pipes) as lean:
+            assert lean.stdin is not None and lean.stdout is not None
+            for agents in (3, 100):
+                ratios, bases = [], []
+                for seed in range(2 * ROUNDS + 1):
+                    print(agents, seed, EPISODE, file=lean.stdin, flush=True)
+                    without, digest = lean.stdout.readline().split()
+                    recorded, same = measure(agents, seed, EPISODE)
+                    if digest != same:
+                        raise RuntimeError("a world without records is another world")
+                    if seed > 0:  # the first compiles
+                        bases.append(baseline_us())
+                        ratios.append(recorded / float(without))
+                ratio = statistics.median(ratios)
+                name = f"MA-Crafter time, attempt records on / off, {agents} agents (A)"
+                base = statistics.median(bases)
+                found.append(Row(name, ratio, "x", base, ratio, RECORDS_MUST, RECORDS_AIM))
+            lean.stdin.close()
+    return found
+
+
 def start_up() -> list[Row]:
     """From a fresh process to the first step, in CPU seconds: warm, then with an empty cache."""
     base = baseline_us()
@@ -315,7 +353,7 @@ def start_up() -> list[Row]:
 def _process_seconds(environment: dict[str, str]) -> float:
     done = subprocess.run(
         [sys.executable, "-c", FIRST_STEP],
-        cwd=Path(__file__).resolve().parents[1],
+        cwd=HOME,
         env={**os.environ, **environment},
         capture_output=True,
         text=True,

@@ -18,7 +18,7 @@ from benchmarks.timing import Row, show
 
 HERE = Path(__file__).parent
 PARTS = {
-    "worlds": ("cube", "macrafter"),
+    "worlds": ("cube", "macrafter", "threads"),
     "loop": ("loop",),
     "repair": ("repair",),
     "render": ("render",),

@@ -21,7 +21,7 @@ class Row(NamedTuple):
     """A figure, the baseline of the same run, their ratio, the bar and the aim (None: none).
 
     baseline: CPU microseconds of the fixed loop, unless the row names another peer. A unit that
-    ends with "/s" is better high, any other better low.
+    ends with "/s" or "faster" is better high, any other better low.
     """
 
     name: str
@@ -37,7 +37,11 @@ class Row(NamedTuple):
         """Whether the bar is met; None without one."""
         if self.must is None:
             return None
-        return self.figure >= self.must if self.unit.endswith("/s") else self.figure <= self.must
+        return (
+            self.figure >= self.must
+            if self.unit.endswith(("/s", "faster"))
+            else self.figure <= self.must
+        )
 
 
 def baseline_us() -> float:

@@ -53,16 +53,25 @@ def run(options: Namespace, console: Console) -> int:
     if options.window:
         need_display("leave --window out, and look at the run with `cooplab export`")
 
+    windows: list[LiveWindow] = []
+
     def watchers(parts: Parts) -> list[Sink]:
         found: list[Sink] = []
         if options.window:
             world = parts.world
-            found.append(LiveWindow(world.id, world.rules.legend, folder.name))
+            windows.append(LiveWindow(world.id, world.rules.legend, folder.name))
+            found += windows
         if watching:
             found.append(StepLine(parts.settings.limits.steps, console.progress))
         return found
 
-    company = Company(stop, sinks=watchers, show=console.note)
+    def show(text: str) -> None:
+        console.note(text)
+        for window in windows:
+            window.ask(text)
+
+    read = (lambda: windows[0].read_line()) if options.window else None
+    company = Company(stop, sinks=watchers, show=show, read=read)
     with stop.on_signals():
         outcome = execute(records.canonical(resolved), folder, orders, company)
     return _told(outcome, folder, stop, options.quiet, console)

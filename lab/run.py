@@ -8,7 +8,7 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cognitive.clients.recorded import stop_mark
+from cognitive.clock import Recall, recall_of
 from cognitive.desk import Stop as LoopStop
 from cognitive.errors import CooplabError, RecordError
 from cognitive.events import read_events, stream_events
@@ -72,12 +73,14 @@ class Outcome(NamedTuple):
 
 @dataclass
 class Company:
-    """Who else takes part: a stop, a listener to what is spent, more sinks, who shows prompts."""
+    """Who else takes part: a stop, a listener to what is spent, more sinks, who shows prompts to a
+    person and reads its lines (None: standard input)."""
 
     stop: Stop = field(default_factory=Stop)
     report: Report | None = None
     sinks: Callable[[Parts], Sequence[Sink]] = lambda parts: ()
     show: Callable[[str], None] = lambda text: None
+    read: Callable[[], Awaitable[str]] | None = None
 
 
 def execute(
@@ -126,6 +129,7 @@ class _Session:
         self._orders = orders
         self._company = company
         self._lock = lock
+        self._recall = Recall()
         self._recorded = self._prepare()
         self._comparison = sinks.Comparison(
             folder / records.EVENTS, self._recorded, self._is_budget_changed(), self._caught_up
@@ -151,6 +155,7 @@ class _Session:
         if manner != "resume" or not (self._folder / records.EVENTS).exists():
             return []
         events = read_events(self._folder / records.EVENTS)
+        self._recall = recall_of(events)
         return events[: sinks.closing_from(events)]
 
     def _is_budget_changed(self) -> bool:
@@ -204,6 +209,7 @@ class _Session:
             tuple(self._recorded),
             self._company.show,
             self._orders.concurrency,
+            self._company.read,
         )
 
     def _sinks(self, parts: Parts, syncer: records.Syncer, is_beside: bool) -> sinks.Chain:
@@ -240,6 +246,7 @@ class _Session:
                 ledger=parts.ledger,
                 stop=halt,
                 trouble=_Late(syncer, self._folder / records.CALLS),
+                recall=self._recall,
             )
         finally:
             self._company.stop.forget(tell)

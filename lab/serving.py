@@ -16,6 +16,7 @@ SHIPPED_PLANNERS: Mapping[str, Mapping[str, Any]] = {
         "base_url_env": settings.LOCAL_ADDRESS,
         "api_key_env": "",
         "output_cap": 160,
+        "size": "small",
         "concurrency": 1,
         "attempt_s": ATTEMPT_S,
         "try_s": TRY_S,

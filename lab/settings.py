@@ -235,6 +235,12 @@ PLANNERS: Mapping[str, tuple[Setting, ...]] = {
             or_none(whole(16, 65536)),
             "most tokens of a reply; none: 256 to 2048, by the kind of question",
         ),
+        Setting(
+            "size",
+            "full",
+            one_of("full", "small"),
+            "small: short prompts and replies, for small models",
+        ),
         Setting("extra_body", {}, TABLE, "further fields of every request"),
         Setting("connect_s", 5.0, real(0.01, 600), "seconds to reach the service"),
         Setting("attempt_s", 60.0, real(0.01, 3600), "seconds for one request"),

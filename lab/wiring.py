@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,6 +51,7 @@ class Replies(NamedTuple):
     events: tuple[Json, ...] = ()
     show: Callable[[str], None] = lambda text: None
     concurrency: int = 0
+    read: Callable[[], Awaitable[str]] | None = None
 
 
 class Parts(NamedTuple):
@@ -233,7 +234,7 @@ def _planners(
                 )
             )
         elif kind == "human":
-            person = HumanPlanner(prompts, replies.show, LineReader())
+            person = HumanPlanner(prompts, replies.show, replies.read or LineReader())
             planners.append(Remembered(person, replies.events))
         elif kind == "greedy":
             planners.append(GreedyPlanner(latency, section["heeds_guidance"]))

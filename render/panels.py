@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import NamedTuple
 
 from numpy import ndarray
@@ -87,6 +88,10 @@ class View:
     zoom: int | None = None
     corner: tuple[int, int] = (0, 0)
     notice: str = ""
+    question: str = ""
+    """What a person is asked; answered by typing. typed: so far. scroll: lines up from the end."""
+    typed: str = ""
+    scroll: int = 0
 
 
 class Layout(NamedTuple):
@@ -221,7 +226,10 @@ class Dashboard:
         box = self.map_box
         self.canvas[box.top : box.bottom, box.left : box.right] = picture
         self._draw_header(brush, view)
-        self._draw_side(brush, layers, view)
+        if view.question:
+            _draw_question(brush, self.layout.side, view)
+        else:
+            self._draw_side(brush, layers, view)
         self.lanes.draw(self.canvas, self.layout.lanes, view.step, view.chosen)
         if view.has_help:
             _draw_help(brush, self.layout.map)
@@ -414,6 +422,28 @@ class Dashboard:
 def _outcome(plan: PlanRecord) -> str:
     why = f": {plan.reason}" if plan.reason else ""
     return f"step {plan.ended_step}: {plan.id} {plan.task} {plan.status}{why}"
+
+
+def _draw_question(brush: Brush, room: Box, view: View) -> None:
+    """What is asked, its end first seen, and the line that is being typed."""
+    brush.fill(room, "panel")
+    width = room.width - 2 * PADDING
+    entry = _folded(f"> {view.typed}_", width)
+    lines = [part for line in view.question.splitlines() for part in _folded(line, width)]
+    shown = (room.height - 2 * PADDING) // LINE_STEP - len(entry) - 2
+    end = max(min(len(lines), shown), len(lines) - view.scroll)
+    pen = _Pen(brush, room)
+    pen.line("you are asked (enter sends, page up and down scroll)", REPAIR_COLOR)
+    for line in lines[max(0, end - shown) : end]:
+        pen.line(line)
+    pen.top = max(pen.top, room.bottom - PADDING - len(entry) * LINE_STEP)
+    for line in entry:
+        pen.line(line, "white")
+
+
+def _folded(text: str, room: int) -> list[str]:
+    """A line as the lines that fit into so many pixels; an empty one stays."""
+    return wrap(text, max(1, room // text_width("m"))) or [""]
 
 
 def _draw_help(brush: Brush, room: Box) -> None:

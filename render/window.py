@@ -1,11 +1,13 @@
 """The window: a recorded run to walk through, or a run as it plays.
 
 All that is shown is drawn by the dashboard; pygame shows it and says which keys were pressed.
-A window only looks: closing it, or losing the display, leaves the run as it is.
+A window only looks, and passes on what a person types who plays an agent: closing it, or losing
+the display, leaves the run as it is.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from io import StringIO
@@ -30,6 +32,8 @@ SPEEDS = (1, 2, 4, 8, 12, 16, 24, 32, 48, 60)
 FOLLOW_ZOOM = 32
 ZOOMS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 LONG_STEP = 10
+PAGE = 10
+MOST_TYPED = 2000
 LIVE_PAUSE_MS = 30
 """A live window draws again after this many ms at the earliest, so that it costs little."""
 
@@ -81,6 +85,26 @@ class Viewer:
             self.view.step += 1
         elif not self.is_live:
             self.view.is_playing = False
+
+    # --- answers of a person ---
+
+    def ask(self, text: str) -> None:
+        """Show a question until a line is typed."""
+        self.view.question, self.view.typed, self.view.scroll = text, "", 0
+
+    def type(self, key: str, text: str) -> str | None:
+        """A key pressed while a question is open; the line once it is sent."""
+        view = self.view
+        if key in ("return", "enter") and view.typed.strip():
+            line, view.question = view.typed, ""
+            return line
+        if key == "backspace":
+            view.typed = view.typed[:-1]
+        elif key in ("page up", "page down"):
+            view.scroll = max(0, view.scroll + (PAGE if key == "page up" else -PAGE))
+        elif text.isprintable():
+            view.typed = (view.typed + text)[:MOST_TYPED]
+        return None
 
     # --- keys ---
 
@@ -277,6 +301,8 @@ class _Screen:
         self._pygame.display.set_caption(f"cooplab: {title}")
         self._pygame.key.set_repeat(300, 50)
         self._clock = self._pygame.time.Clock()
+        self.sent: list[str] = []
+        """Lines that a person typed."""
 
     def show(self) -> None:
         """Draw the viewer's picture into the window."""
@@ -293,6 +319,9 @@ class _Screen:
             happened = True
             if event.type == pygame.QUIT:
                 viewer.is_open = False
+            elif event.type == pygame.KEYDOWN and viewer.view.question:
+                line = viewer.type(pygame.key.name(event.key), event.unicode)
+                self.sent += [] if line is None else [line]
             elif event.type == pygame.KEYDOWN:
                 name = event.unicode if event.unicode in ("+", "-", "=") else None
                 shift = bool(event.mod & pygame.KMOD_SHIFT)
@@ -408,6 +437,17 @@ class LiveWindow:
         """Show the latest."""
         if self.is_open:
             self._refresh()
+
+    def ask(self, text: str) -> None:
+        """Show a person what is asked."""
+        self.viewer.ask(text)
+
+    async def read_line(self) -> str:
+        """The next line typed, with its end; "" once the window is closed."""
+        while self.is_open and not self._screen.sent:
+            self._refresh()
+            await asyncio.sleep(LIVE_PAUSE_MS / 1000)
+        return f"{self._screen.sent.pop(0)}\n" if self._screen.sent else ""
 
     def close(self) -> None:
         """Close the window; a second call does nothing."""

@@ -28,6 +28,7 @@ MODEL = (
     "planner.api_key_env=FAKE_KEY",
     "planner.attempts=2",
 )
+POINTED = {"base_url_env": "FAKE_URL", "api_key_env": "FAKE_KEY"}
 HURRY = ("planner.attempt_s=0.4", "planner.try_s=1")
 TOPOLOGIES = {
     "individual": (),
@@ -215,12 +216,27 @@ def test_settings_of_time_and_talk_hold_from_the_command_line(home, options, end
     assert app(["replay", "run", "--check"]) == 0
 
 
-def test_a_wall_clock_in_realtime_waits_for_its_steps_and_is_replayed(home):
-    began = time.perf_counter()
-    options = ("clock.pace=realtime", "clock.kind=wall", "clock.step_ms=50", "budget.steps=8")
-    assert run("run", *options) == 0
-    assert time.perf_counter() - began >= 7 * 0.05
-    assert events_of("run", "run_ended")[0]["ms"] >= 8 * 50
+@pytest.mark.parametrize("kind", ["chain", "ring", "centralized"])
+def test_a_wall_clock_in_realtime_waits_for_its_steps_and_is_replayed(home, monkeypatch, kind):
+    """A team of two models of different pace and a script; also broken off and resumed."""
+    steps = ("clock.pace=realtime", "clock.kind=wall", "clock.step_ms=50", "budget.steps=12")
+    models = [{"kind": "llm", "model": f"slow:{ms}", **POINTED} for ms in (20, 130)]
+    team = "planner=" + json.dumps([*models, {"kind": "scripted"}]).replace('":', '" =')
+    with Endpoint() as endpoint:
+        point_to(endpoint, monkeypatch)
+        began = time.perf_counter()
+        assert run("run", *steps, team, f"topology.kind={kind}") == 0
+        assert time.perf_counter() - began >= 11 * 0.05
+        assert events_of("run", "run_ended")[0]["ms"] == 12 * 50
+        assert app(["replay", "run", "--check"]) == 0
+        whole = events_of("run", "decision_ended", "message_sent", "step")
+        break_off(home / "run", 0.5)
+        kept = len(read_events(home / "run" / records.EVENTS))
+        assert app(["run", "--resume", "run", "--quiet"]) == 0
+    resumed = events_of("run", "decision_ended", "message_sent", "step")
+    early = [line for line in whole if line["n"] < kept]
+    assert early and resumed[: len(early)] == early
+    assert app(["replay", "run", "--check"]) == 0
 
 
 # --- people, settings, doctor --------------------------------------------------------------------
@@ -237,6 +253,30 @@ def test_a_person_plays_from_a_pipe_and_the_run_repeats(home, monkeypatch, capsy
     assert code == 0
     shown = capsys.readouterr().err
     assert "Type a plan, as" in shown and 'no verb "nonsense"' in shown
+    plans = events_of("run", "plan_committed")
+    assert plans[0]["task"] == "block_2_left" and plans[1]["actions"][0]["verb"] == "wait"
+    assert app(["replay", "run", "--check"]) == 0
+
+
+def test_a_person_plays_in_a_window_and_the_run_repeats(home, monkeypatch, capsys):
+    pygame = pytest.importorskip("pygame", reason="needs cooplab[gui]")
+    from render.window import LiveWindow
+
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setenv("DISPLAY", ":0")
+    ask, lines = LiveWindow.ask, iter(["block_2_left: navigate(2, left); push(2, 3)", "nonsense"])
+
+    def type_answer(window, text):
+        ask(window, text)
+        for letter in (*next(lines, "wait(2)"), "\r"):
+            key = pygame.K_RETURN if letter == "\r" else 0
+            event = pygame.event.Event(pygame.KEYDOWN, key=key, mod=0, unicode=letter)
+            pygame.event.post(event)
+
+    monkeypatch.setattr(LiveWindow, "ask", type_answer)
+    options = ("planner.kind=human", "topology.kind=individual", "budget.steps=4")
+    assert run("run", *options, more=("--window",)) == 0
+    assert 'no verb "nonsense"' in capsys.readouterr().err
     plans = events_of("run", "plan_committed")
     assert plans[0]["task"] == "block_2_left" and plans[1]["actions"][0]["verb"] == "wait"
     assert app(["replay", "run", "--check"]) == 0

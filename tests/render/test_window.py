@@ -1,5 +1,6 @@
 """The window: every key and click, and that a run goes on whatever becomes of its window."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -236,6 +237,34 @@ def test_a_display_that_goes_away_closes_the_window_not_the_run(monkeypatch):
     pygame.display.quit()
     feed(live, play)
     assert not live.is_open
+
+
+def type_line(text: str) -> None:
+    codes = [(pygame.key.key_code(letter) if letter.isalnum() else 0, letter) for letter in text]
+    for code, letter in [*codes, (pygame.K_RETURN, "\r")]:
+        pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=code, mod=0, unicode=letter))
+
+
+def test_a_person_types_an_answer_into_the_window(monkeypatch):
+    """Keys are letters of the answer while a question is open, and do what they did afterwards."""
+    play = CubePlay(agents=3, steps=8, seed=4)
+    play.play()
+    live = LiveWindow(play.world, play.legend)
+    monkeypatch.setattr(live._screen, "since", lambda: 100)
+    feed(live, play)
+    before = live.viewer.draw().copy()
+    live.ask("## question\nWhat now?\n" + "word " * 3000)
+    asked = live.viewer.draw().copy()
+    side = live.viewer._board.layout.side
+    assert (asked != before)[side.top : side.bottom, side.left : side.right].any()
+    post("page up", "q", "backspace")
+    type_line("quit(2); wait(9)")
+    assert asyncio.run(live.read_line()) == "quit(2); wait(9)\n"
+    assert live.viewer.view.question == "" and live.is_open
+    assert np.array_equal(live.viewer.draw(), before)
+    live.ask("And now?")
+    live.close()
+    assert asyncio.run(live.read_line()) == ""
 
 
 def test_a_paused_live_window_stays_where_it_is_looked_at(monkeypatch):

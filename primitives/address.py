@@ -5,6 +5,7 @@ step of a small world. An address costs nothing; the caller keeps the arrays ali
 """
 
 from collections.abc import Callable, Iterable
+from ctypes import addressof, c_char
 from typing import Any, cast
 
 from numba import types
@@ -19,7 +20,14 @@ _tools: Any = cgutils
 
 def addresses(arrays: Iterable[ndarray]) -> list[int]:
     """Where the data of each array begins."""
-    return [array.__array_interface__["data"][0] for array in arrays]
+    return [_address(array) for array in arrays]
+
+
+def _address(array: Any) -> int:
+    try:
+        return addressof(c_char.from_buffer(array))
+    except (TypeError, ValueError):  # read-only, or without entries: three times slower
+        return int(array.__array_interface__["data"][0])
 
 
 def _array_at(typing_context: Any, address: Any, shape: Any, dtype: Any) -> Any:

@@ -56,7 +56,10 @@ class Port(Protocol[S]):
     observation: Box | Mapping[str, Box]
 
     def play(self, state: S, commands: NDArray[np.int32]) -> tuple[Stepped, Views]:
-        """Step a batch with `commands` [B, A, P] int32, and look at it afterwards."""
+        """Step a batch with `commands` [B, A, P] int32, and look at it afterwards.
+
+        The arrays of `Stepped` may be those of the state: read them before the next step.
+        """
         ...
 
     def views(self, state: S) -> Views:

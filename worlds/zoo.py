@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from operator import index
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -17,10 +17,11 @@ from worlds.parallel import Box, Port, SeedLine
 __all__ = ["WorldEnv"]
 
 RENDER_MODES = ("ansi",)
+FEW = 16
+"""Up to so many rewards are put into their dict one by one."""
 TOLERATED_OPTIONS = {"options"}
 """A key that PettingZoo's own test of an API passes to `reset`; it means nothing."""
 
-V = TypeVar("V")
 Dicts = tuple[
     dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
 ]
@@ -91,11 +92,11 @@ class WorldEnv(ParallelEnv):  # type: ignore[misc]
             rewards, terminated = rewards[live], terminated[live]
         is_truncated, ended = bool(stepped.truncated[0]), terminated.tolist()
         dicts = (
-            self._by_name(self.port.observations(views, live)),
-            self._paid(rewards),
-            self._by_name(ended) if True in ended else self._no.copy(),
+            dict(zip(names, self.port.observations(views, live))),  # noqa: B905
+            self._paid(rewards) if len(names) > FEW else dict(zip(names, rewards.tolist())),  # noqa: B905
+            dict(zip(names, ended)) if True in ended else self._no.copy(),  # noqa: B905
             dict.fromkeys(names, True) if is_truncated else self._no.copy(),
-            self._by_name(self.port.infos(self.world, live)),
+            dict(zip(names, self.port.infos(self.world, live))),  # noqa: B905
         )
         if is_truncated:
             self._go_on_with([])
@@ -125,17 +126,11 @@ class WorldEnv(ParallelEnv):  # type: ignore[misc]
         self._no = dict.fromkeys(self.agents, False)
         self._nothing = dict.fromkeys(self.agents, 0.0)
 
-    def _by_name(self, values: Iterable[V]) -> dict[str, V]:
-        """A value for each of `agents`; a dict that has its size already is faster to fill."""
-        found: dict[str, Any] = self._no.copy()
-        found.update(zip(self.agents, values))  # noqa: B905
-        return found
-
     def _paid(self, rewards: NDArray[np.float32]) -> dict[str, float]:
-        """Rewards by name; few are not 0, mostly."""
+        """Rewards by name, of which few are not 0, mostly."""
         paid = rewards.nonzero()[0].tolist()
         if len(paid) > len(rewards) // 4:
-            return self._by_name(rewards.tolist())
+            return dict(zip(self.agents, rewards.tolist()))  # noqa: B905
         found = self._nothing.copy()
         for place in paid:
             found[self.agents[place]] = float(rewards[place])

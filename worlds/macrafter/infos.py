@@ -87,17 +87,17 @@ class Infos:
                     attempt["task"] += f"_{column}"
                 else:
                     attempt["task"] += rows[row] + columns[column]
-        self._add_large(state, told[0], infos)
+        if NOT_COUNTED in told[0]:
+            self._add_large(state, told[0], infos)
         return infos
 
     def _add_large(self, state: MacrafterState, counted: list[int], infos: list[Any]) -> None:
         """Add the attempts whose counts do not fit into a pattern's number."""
-        if NOT_COUNTED in counted:
-            for agent in range(len(infos)):
-                if counted[agent] == NOT_COUNTED:
-                    row = state.attempts[0, state.agent_attempt[0, agent]].tolist()
-                    task = task_name(self._table, row, self._cells)
-                    infos[agent]["attempt"] = {**_attempt(row), "task": task}
+        for agent in range(len(infos)):
+            if counted[agent] == NOT_COUNTED:
+                row = state.attempts[0, state.agent_attempt[0, agent]].tolist()
+                task = task_name(self._table, row, self._cells)
+                infos[agent]["attempt"] = {**_attempt(row), "task": task}
 
     def _pattern(self, fact: int) -> dict[str, Json]:
         """An info by FACTS, without score and attempt."""

@@ -65,7 +65,8 @@ class MacrafterPort:
         if self.config.full_actions:
             actions, arguments = actions.copy(), commands[..., 1:].copy()
         views = self._sheets.take(*state.agent_part.shape)
-        return self.rules.advance(state, actions, None, arguments, views), _named(views)
+        rewards = self.rules.advance(state, actions, None, arguments, views)
+        return Stepped(rewards, state.is_terminated, state.is_truncated), _named(views)
 
     def views(self, state: MacrafterState) -> Observed:
         """`view` [B, A, R, C, 3] int16, `inventory` [B, A, I] int16, `self` [B, A, 6] int32."""

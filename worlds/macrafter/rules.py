@@ -82,7 +82,8 @@ class MacrafterRules:
             _check_array("declared", declared, team)
         if arguments is not None:
             _check_array("arguments", arguments, (*team, self.argument_count))
-        return self.advance(state, actions, declared, arguments)
+        rewards = self.advance(state, actions, declared, arguments)
+        return Stepped(rewards, state.is_terminated.copy(), state.is_truncated.copy())
 
     def advance(
         self,
@@ -91,8 +92,8 @@ class MacrafterRules:
         declared: NDArray[np.int32] | None = None,
         arguments: NDArray[np.int32] | None = None,
         views: Views | None = None,
-    ) -> Stepped:
-        """`step` for arrays whose layout is known to be right. Raises IllegalAction.
+    ) -> NDArray[np.float32]:
+        """`step` for arrays of the right layout; returns rewards [B, A]. Raises IllegalAction.
 
         views: of `room_for`; what every agent observes afterwards is written there.
         """
@@ -108,7 +109,7 @@ class MacrafterRules:
         )
         if fault != kernels.LEGAL:
             raise IllegalAction(self._complaint(fault, actions, declared, arguments))
-        return Stepped(rewards, state.is_terminated.copy(), state.is_truncated.copy())
+        return rewards
 
     def reseed(self, state: MacrafterState, keys: NDArray[np.uint64]) -> None:
         """keys: [B] uint64; (key, 0) becomes each world's stream. Raises LayoutError."""

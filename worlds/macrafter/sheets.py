@@ -80,4 +80,7 @@ class Sheets:
 
     def own(self, view: NDArray[np.int16]) -> list[dict[str, NDArray[Any]]]:
         """`Sheet.own` of the kept sheet whose array is `view`."""
-        return next(sheet for sheet in self._kept if sheet.views.view is view).own()
+        for sheet in self._kept:
+            if sheet.views.view is view:
+                return sheet.own()
+        raise ValueError("views of no sheet that is kept")

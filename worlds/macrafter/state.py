@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -251,13 +253,16 @@ _LAYOUT: Mapping[str, tuple[str, type[np.generic]]] = {
 """Shape and dtype of each array; letters as in MacrafterState."""
 
 
+@lru_cache(maxsize=32)
 def _layout(
     worlds: int, agents: int, height: int, width: int
-) -> Iterator[tuple[str, tuple[int, ...], type[np.generic]]]:
+) -> tuple[tuple[str, tuple[int, ...], np.dtype[Any]], ...]:
     sizes = {"B": worlds, "A": agents, "H": height, "W": width, "I": len(ITEMS)}
     sizes["K"] = creature_slots(height, width, agents)
-    for name, (letters, dtype) in _LAYOUT.items():
-        yield name, tuple(sizes.get(part) or int(part) for part in letters.split()), dtype
+    return tuple(
+        (name, tuple(sizes.get(part) or int(part) for part in letters.split()), np.dtype(dtype))
+        for name, (letters, dtype) in _LAYOUT.items()
+    )
 
 
 def allocate(worlds: int, agents: int, height: int, width: int) -> MacrafterState:
@@ -283,7 +288,7 @@ def check_layout(state: MacrafterState) -> None:
         if array.shape != shape or array.dtype != dtype or not array.flags.c_contiguous:
             raise LayoutError(
                 f"{name} is {list(array.shape)} {array.dtype}; needed: {list(shape)} "
-                f"{np.dtype(dtype)}, contiguous"
+                f"{dtype}, contiguous"
             )
 
 

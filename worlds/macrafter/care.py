@@ -16,25 +16,22 @@ from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
 from worlds.macrafter.nearest import nearest_known
 from worlds.macrafter.needs import MEETING_SPARE, is_dangerous, margin, margins_of, pressing
 from worlds.macrafter.notebook import Notebook
-from worlds.macrafter.numbers import daylight
 from worlds.macrafter.sight import Sight, Thing
 from worlds.macrafter.state import VITAL_CAP, cell_id
 from worlds.macrafter.table import Table
 
 __all__ = ["Care"]
 
-NIGHT, TIRED = 0.3, 5
-"""Daylight, by the clock, at which all who have no more energy sleep at the same time."""
 CLOSE_STEPS, CLOSE_LEVEL = 10, 6
 """Water or a cow that near is used from this level on."""
 FAR_STEPS, FAR_LEVEL = 20, 4
 """The same for water that is farther, from a lower level on."""
 HUNT_PRICE = 50
 """Price of the way up to which a cow is sought where it was seen."""
-READY_STEPS, READY_LEVEL = 30, 7
+READY_STEPS, READY_LEVEL = 50, 7
 """Water or a cow that near is used before night; drink up to that level."""
-STOCK, STOCK_STEPS = 5, 6
-"""Stones that are carried where something attacks; distance up to which they are fetched."""
+STOCK, STOCK_STEPS, FETCH_STEPS = 9, 8, 25
+"""Stones that are carried where something attacks; how far they are fetched, and the first."""
 FARM_STEPS = 350
 """Steps that must be left for a plant to ripen."""
 VISIT_EVERY, VISIT_FOR, VISIT_PRICE = 75, 30, 40
@@ -77,50 +74,44 @@ class Care:
             draft = self._ways[name]()
             if draft is not None:
                 return draft
-        if self._is_bedtime(job):
-            return self._sleep()
         return self._in_passing() or self._stock() or self._farm()
 
-    def _is_bedtime(self, job: Job | None) -> bool:
-        """Whether all sleep now, so that all are awake together, and it is worth it."""
-        if margin(self.items, "energy") > self.left or (job is not None and job.role == "meet"):
-            return False
-        return daylight(int(self.sight.state.step[0])) < NIGHT and self.items["energy"] <= TIRED
-
     def _get_ready(self) -> Draft | None:
-        """In the evening, or at night on the way, drink and eat what is not far."""
-        if self.guard.is_safe or not (self.guard.is_evening or self.guard.is_dark):
+        """Before night drink, eat and fetch stones; once it is dark only what is close by."""
+        guard = self.guard
+        if guard.is_safe or not (guard.is_evening or guard.is_dark):
             return None
-        most = CLOSE_STEPS if self.guard.is_dark else READY_STEPS
+        most = CLOSE_STEPS if guard.is_dark else READY_STEPS
         cows = self._cows()
         if self.items["drink"] <= READY_LEVEL and self._is_water_within(most):
             return self._drink()
-        if self.items["food"] <= CLOSE_LEVEL and cows and cows[0][0] <= most:
+        if self.items["food"] <= CLOSE_LEVEL and (cows or not guard.is_dark):
             return self._eat()
-        return None
+        return None if guard.is_dark else self._stock()
 
     def _stock(self) -> Draft | None:
         """Stones to close a shelter with, while some are near."""
+        most = STOCK_STEPS if self.items["stone"] else FETCH_STEPS
         if not is_dangerous(self.config) or self.items["stone"] >= STOCK:
             return None
         near = nearest_known(self.sight.known, self.sight.cell, "stone", self.config.reach, 1)
-        if not near or near[0].steps > STOCK_STEPS:
+        if not near or near[0].steps > most:
             return None
         return self.labour.gather(Job("gather", items=(("stone", STOCK),)), MOST_ACTIONS)
 
     def _farm(self) -> Draft | None:
         """Tend plants, by day and while nothing attacks, where food has to last."""
-        if not self.config.plants or self.left < FARM_STEPS or self.guard.foe is not None:
+        if not self.config.plants or self.left < FARM_STEPS:
             return None
         is_armed = not is_dangerous(self.config) or self.items["stone_sword"]
-        if self.guard.is_dark or not self.items["stone"] or not is_armed:
+        if self.guard.foe is not None or self.guard.is_dark or not is_armed:
             return None
-        actions = self.garden.fence(MOST_ACTIONS)
-        if not actions and self.garden.wants_more:
-            has_sapling = bool(self.items["sapling"])
-            actions = self.garden.plant(MOST_ACTIONS) if has_sapling else []
-            if not has_sapling:
-                actions = self.garden.seek_sapling()
+        garden, saplings = self.garden, self.items["sapling"]
+        actions = garden.fence(MOST_ACTIONS)
+        if not actions and garden.missing > saplings:
+            actions = garden.seek_sapling()
+        elif not actions and saplings and garden.missing:
+            actions = garden.plant(MOST_ACTIONS)
         return Draft(NO_TASK_ID, actions, "I grow food.") if actions else None
 
     def _in_passing(self) -> Draft | None:

@@ -22,7 +22,7 @@ WALK_PRICE, UNSEEN_PRICE, DIG_PRICE, BRIDGE_PRICE = 1, 2, 3, 6
 """Steps that entering a cell of each sort is taken to cost."""
 LONGEST_LEG, SHORT_LEG, LOOK_LEG = 24, 5, 3
 """Cells of a walk that are one action; fewer where the way is to be kept to exactly."""
-CROWD_PRICE, BEAST_PRICE = 5, 3
+CROWD_PRICE, BEAST_PRICE = 20, 3
 """Further steps for a cell on which an agent or a creature is seen."""
 FOE_REACH = {"zombie": 2, "skeleton": 5}
 """Distance up to which each foe is shunned."""

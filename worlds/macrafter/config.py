@@ -48,7 +48,7 @@ class MacrafterConfig:
     """Rows that ask for more agents than there are: `refuse` them or `lower` them to the team."""
     reach: int = 1
     """How far `do` acts along the facing, 1..8 cells."""
-    share_radius: int | None = None
+    share_radius: int | None = 1
     """Greatest distance of a gift, 1..4096; None: anywhere."""
     credit: str = "required"
     """Agents an event's score counts: `required` by the row, or all capable `participants`."""
@@ -66,13 +66,13 @@ class MacrafterConfig:
     """Whether hunger, thirst, fatigue and recovery run."""
     balance: bool = True
     """Whether creatures appear and vanish by chunk."""
-    zombies: bool = False
+    zombies: bool = True
     """Whether zombies are placed and balanced."""
-    skeletons: bool = False
+    skeletons: bool = True
     """Whether skeletons are placed and balanced."""
-    plants: bool = False
+    plants: bool = True
     """Whether grass gives saplings."""
-    day_night: bool = False
+    day_night: bool = True
     """Whether daylight changes; otherwise it is always day."""
     cow_health: int = 3
     """Health of a cow, 1..99; with 1 a single `do` eats it."""
@@ -116,19 +116,20 @@ def auto_side(agents: int) -> int:
 _PAPER = {
     "max_steps": 200,
     "table": "paper",
+    "share_radius": None,
     "credit": "participants",
     "item_cap": 20,
     "spawn": "scattered",
     "navigation": "global",
+    "zombies": False,
+    "skeletons": False,
+    "plants": False,
+    "day_night": False,
     "cow_health": 1,
 }
-_EVERYTHING = {
+_CRAFTER = {
     "table": "crafter",
     "reward": "crafter",
-    "zombies": True,
-    "skeletons": True,
-    "plants": True,
-    "day_night": True,
     "active_radius": 18,
 }
 _QUORUMS = {"collect.coal.agents": 2, "collect.iron.agents": 3, "collect.diamond.agents": 3}
@@ -137,8 +138,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "paper": _PAPER,
         "paper-6": {**_PAPER, "agents": 6},
-        "survival": {**_EVERYTHING, "overrides": _QUORUMS},
-        "solo": {**_EVERYTHING, "agents": 1},
+        "survival": {**_CRAFTER, "overrides": _QUORUMS},
+        "solo": {**_CRAFTER, "agents": 1},
     }
 )
 

@@ -26,7 +26,7 @@ from worlds.macrafter.state import ACHIEVEMENTS, FACINGS
 
 __all__ = ["Garden"]
 
-SITE_STEPS = 8
+SITE_STEPS = 20
 """Price of the way up to which a site is used."""
 MOST_OPEN, STONE_PRICE = 3, 5
 """Sides of a site that may be open, and what each adds to the price."""
@@ -35,7 +35,7 @@ ROUND = 4
 NEAR_PLOTS = 18
 """Distance within which a plot counts as one of the agent's own; plants rest beyond it."""
 PLANTED = ACHIEVEMENTS.index("place_plant")
-PLANTS, MOST_PLANTS = 3, 6
+PLANTS, MOST_PLANTS = 3, 8
 """Plants an agent puts; at most, where fewer are left."""
 SAPLING_TRIES = 10
 LONGEST_MOVE = 10
@@ -75,12 +75,12 @@ class Garden:
         return _cells(self.known.is_plot)
 
     @property
-    def wants_more(self) -> bool:
-        """Whether this agent has put fewer plants than feed it, or most have been lost."""
+    def missing(self) -> int:
+        """Plants this agent has still to put: so many feed it, and some get lost."""
         put = int(self.sight.state.achievements[0, self.sight.agent, PLANTED])
         cells = {*self.plots, *(plant.cell for plant in self.plants)}
         near = sum(gap(cell, self.sight.cell) <= NEAR_PLOTS for cell in cells)
-        return put < PLANTS or (put < MOST_PLANTS and near < PLANTS)
+        return max(PLANTS - put, min(MOST_PLANTS - put, PLANTS - near), 0)
 
     def _open(self, cell: Cell) -> tuple[Cell, ...]:
         inside = (side for side in neighbours(cell) if self.known.is_inside(side))

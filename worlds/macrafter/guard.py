@@ -21,19 +21,25 @@ from worlds.macrafter.table import Table
 __all__ = ["Guard"]
 
 FIGHT_TIMEOUT = 3
-SIEGE_STEPS = 2
-"""Distance of a zombie for which one stays behind walls until it is bright."""
-DARK = 0.55
-"""Daylight below which an agent walls itself in."""
+SIEGE_STEPS = 5
+"""Distance of a zombie for which one stays behind walls."""
+DARK = 0.5
+"""Daylight below which an agent is behind walls."""
+DIM, STRONG = 0.3, 6
+"""Daylight and health with which hunger drives out."""
+DUSK_STEPS = 12
+"""Steps before dark from which on it goes there."""
 BRIGHT = 0.75
 """Daylight from which on plans may be long."""
 EVENING_STEPS = 50
 """Steps before dark from which on an agent gets ready."""
 WEAK, HEALED = 4, 7
 """Health at which an agent goes to rest, and with which it leaves."""
-STARVED, DYING, STRONG = 2, 3, 6
+STARVED, DYING = 2, 3
 """Food or drink at which nobody rests by day; health at which hunger drives out by night."""
 WALLING_IN = "I wall myself in."
+PECKISH = 6
+"""Food from which on cows are looked out for on all ways."""
 REST_STEPS = 8
 """Steps of a wait while resting awake."""
 WATCHFUL_ACTIONS, WATCHFUL_STEPS, ALARMED_STEPS = 2, 5, 3
@@ -51,8 +57,8 @@ class Guard:
 
     @property
     def is_dark(self) -> bool:
-        """Whether it is night."""
-        return self._is_dark_at(self.step)
+        """Whether it is night, or nearly."""
+        return self._is_dark_at(self.step) or self._is_dark_at(self.step + DUSK_STEPS)
 
     @property
     def is_evening(self) -> bool:
@@ -91,7 +97,7 @@ class Guard:
         return self.wall_in() if self._is_time_to_rest(WEAK) else None
 
     def _is_besieged(self) -> bool:
-        if self.foe is None or self.is_dying or float(self.sight.state.light[0]) >= BRIGHT:
+        if self.foe is None or self.is_dying:
             return False
         return gap(self.foe.cell, self.sight.cell) <= SIEGE_STEPS
 
@@ -101,9 +107,20 @@ class Guard:
         return Draft(NO_TASK_ID, actions, WALLING_IN) if actions else None
 
     def _is_time_to_rest(self, health: int) -> bool:
-        if self.is_starved and (self.is_dying or self.items["health"] >= STRONG):
+        if self.is_starved and self.items["health"] >= STRONG and self._is_dim:
             return False
-        return self.is_dark or (self.items["health"] <= health and not self.is_starved)
+        if self.is_dark:
+            return not self.is_dying
+        return self.items["health"] <= health and not self.is_starved
+
+    @property
+    def _is_dim(self) -> bool:
+        return float(self.sight.state.light[0]) >= DIM
+
+    @property
+    def is_peckish(self) -> bool:
+        """Whether cows are looked out for on the way."""
+        return self.config.vitals and self.items["food"] <= PECKISH
 
     @property
     def is_starved(self) -> bool:
@@ -113,7 +130,7 @@ class Guard:
     @property
     def is_dying(self) -> bool:
         """Whether hunger or thirst will soon kill."""
-        return self.is_starved and self.items["health"] <= DYING
+        return not min(self.items["food"], self.items["drink"]) and self.items["health"] <= DYING
 
     def _stay(self) -> Draft:
         action: Json = {"verb": "wait", "steps": REST_STEPS}
@@ -126,9 +143,13 @@ class Guard:
     def shorten(self, draft: Draft) -> Draft:
         """The beginning of a plan, so that the next look round is not far off."""
         first = draft.actions[0] if draft.actions else None
-        if not is_dangerous(self.config) or first is None or self._is_walling_in(draft):
+        if first is None or self._is_walling_in(draft):
             return draft
-        if self.foe is None and float(self.sight.state.light[0]) >= BRIGHT:
+        if not is_dangerous(self.config) or (
+            self.foe is None and float(self.sight.state.light[0]) >= BRIGHT
+        ):
+            if self.is_peckish and first["verb"] == "navigate":
+                return draft._replace(actions=[self._leg(first)])
             return draft
         if first["verb"] == "navigate":
             return draft._replace(actions=[self._leg(first)])

@@ -200,16 +200,18 @@ class Meetings:
         return found
 
     def _goal_of(self, agent: AgentId) -> str | None:
-        """The joint task a mate was sent to and should still be walking to."""
+        """The joint task a mate was sent to, while it says or is taken to be on the way."""
         step, part = self.book.given(agent)
         word = self.book.words.get(agent)
         if agent == self.crew.me or part is None or part["role"] != "meet" or word is None:
             return None
         _, row, column = read_id(part["task"]) or ("", 0, -1)
-        if column < 0 or word.cell is None or word.step > step:
+        if column < 0 or word.cell is None:
+            return None
+        if word.step > step and (word.is_asking or word.task != part["task"]):
             return None
         lasts = SLOW_DETOUR * gap(word.cell, (row, column)) + RECENT_STEPS
-        return part["task"] if self.book.step - step <= lasts else None
+        return part["task"] if self.book.step - max(step, word.step) <= lasts else None
 
     @cached_property
     def _sent(self) -> dict[str, tuple[frozenset[AgentId], int]]:

@@ -12,9 +12,9 @@ __all__ = ["MEETING_SPARE", "SLEEPY", "Margins", "is_dangerous", "margin", "marg
 Margins = Mapping[str, int]
 """Steps to death from the lack of something at which an agent looks after it."""
 
-CAREFUL: Margins = {"energy": 160, "drink": 170, "food": 240}
+CAREFUL: Margins = {"energy": 160, "drink": 230, "food": 270}
 """Of those to whom staying alive comes first."""
-BOLD: Margins = {"energy": 140, "drink": 190, "food": 260}
+BOLD: Margins = {"energy": 140, "drink": 170, "food": 240}
 """Of those who have something to reach before they rest."""
 STEPS_A_UNIT = {"food": 26, "drink": 20, "energy": 31}
 """Steps awake for a unit."""

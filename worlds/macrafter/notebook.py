@@ -17,7 +17,7 @@ from worlds.macrafter.state import ITEMS, VITALS
 __all__ = ["Notebook", "Word", "news"]
 
 NO_TASK_ID = "none"
-HERD_STEPS = 80
+HERD_STEPS = 160
 """Steps for which a cow is looked for where it was seen."""
 IN_VIEW = 4
 """Distance from an agent at which it would have seen a cow."""

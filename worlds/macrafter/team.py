@@ -17,6 +17,7 @@ from worlds.macrafter.ground import UNKNOWN
 from worlds.macrafter.jobs import Job
 from worlds.macrafter.meetings import FAR, NEAR, Meetings
 from worlds.macrafter.nearest import gap
+from worlds.macrafter.needs import is_dangerous
 from worlds.macrafter.sectors import centres, seen_share
 from worlds.macrafter.sight import read_id
 from worlds.macrafter.state import MATERIALS
@@ -24,6 +25,7 @@ from worlds.macrafter.supplies import Supplies
 
 __all__ = ["Team"]
 
+WEAPON = "stone_sword"
 POOLING_TEAM = 8
 """Up to this team one agent makes the tools of all; in a larger one each makes its own."""
 SECTOR_START = 10
@@ -56,6 +58,7 @@ class Team:
         """A job for everybody; while simple tools are missing only tasks close by are taken on."""
         jobs: Jobs = {}
         if not self.is_pooling:
+            jobs |= dict.fromkeys(self._unarmed, Job("equip"))
             self.meetings.assign(jobs, FAR)
             for agent in self.crew.mates:
                 jobs.setdefault(agent, Job("equip"))
@@ -68,9 +71,16 @@ class Team:
 
     def own_job(self) -> Job:
         """What this agent does when nobody tells it: join what can be done now, else equip."""
-        jobs: Jobs = {}
+        jobs: Jobs = dict.fromkeys(self._unarmed, Job("equip"))
         self.meetings.assign(jobs, FAR)
         return jobs.get(self.crew.me, Job("equip"))
+
+    @property
+    def _unarmed(self) -> list[AgentId]:
+        """Those who have no good weapon where something attacks; they get one first."""
+        if not is_dangerous(self.crew.config):
+            return []
+        return [agent for agent, mate in self.crew.mates.items() if not mate.holdings.get(WEAPON)]
 
     # --- exploring -------------------------------------------------------------------------------
 

@@ -43,6 +43,8 @@ SIDE_JOB = 10
 """Steps beyond twice its own that must be left before a meeting for another in between."""
 MAKING_STEPS = 15
 """Steps the making of tools is taken to last on, when others are sent ahead."""
+PARTNER_STEPS = 4
+"""Steps that a partner who is still missing counts for, when tasks are begun alone."""
 REST_STEPS = 40
 """Steps for which somebody tired, hungry or thirsty is taken to be held up."""
 MOST_OTHERS = 4
@@ -223,7 +225,53 @@ class Meetings:
                 continue
             crew, _ = found.get(part["task"], (frozenset(), 0))
             found[part["task"]] = (crew | {agent}, read_job(part, agent).crew)
+        return found or self._announced
+
+    @cached_property
+    def _announced(self) -> dict[str, tuple[frozenset[AgentId], int]]:
+        """The same of tasks for several that mates without a leader say they are about."""
+        found: dict[str, tuple[frozenset[AgentId], int]] = {}
+        for agent, word in self.book.words.items():
+            kind, _, column = read_id(word.task) or ("", 0, -1)
+            need = self._need(kind) if column >= 0 else 0
+            if need > 1 and word.step > self.book.step - TRUST_STEPS:
+                crew, _ = found.get(word.task, (frozenset(), 0))
+                found[word.task] = (crew | {agent}, need)
         return found
+
+    def _need(self, kind: str) -> int:
+        row = self.crew.table.collect.get(kind)
+        return row.agents if row is not None else 0
+
+    # --- alone -----------------------------------------------------------------------------------
+
+    def begin(self) -> Job | None:
+        """A task for several that is close by, for one who knows of no partners: some may come."""
+        found = [(-value, site.id) for site in self._close() if (value := self._lone_value(site))]
+        if not found:
+            return None
+        id = min(found)[1]
+        return Job("meet", id, crew=self._need((read_id(id) or ("",))[0]))
+
+    def _close(self) -> list[Site]:
+        """Sources for several that the agent has the tool for."""
+        table, held = self.crew.table, self.crew.sight.inventory
+        kinds = [
+            kind
+            for kind, row in table.collect.items()
+            if row.base_score and row.agents > 1 and (not row.tool or held[row.tool])
+        ]
+        return [site for kind in kinds for site in self.crew.sites(kind)]
+
+    def _lone_value(self, site: Site) -> float:
+        """Points a step, each partner still to come counted as some steps; 0 if not worth it."""
+        row, arrival = self.crew.table.collect[site.kind], self._own_arrival(site)
+        if arrival > NEAR or len(self.crew.room(site)) < row.agents or self._is_avoided(site.id):
+            return 0.0
+        return row.unit_score / (arrival + PARTNER_STEPS * row.agents)
+
+    def _own_arrival(self, site: Site) -> float:
+        return self.crew.arrival(self.crew.mates[self.crew.me], site.cell)
 
     # --- where each stands -----------------------------------------------------------------------
 

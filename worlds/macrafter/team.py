@@ -73,7 +73,7 @@ class Team:
         """What this agent does when nobody tells it: join what can be done now, else equip."""
         jobs: Jobs = dict.fromkeys(self._unarmed, Job("equip"))
         self.meetings.assign(jobs, FAR)
-        return jobs.get(self.crew.me, Job("equip"))
+        return jobs.get(self.crew.me) or self.meetings.begin() or Job("equip")
 
     @property
     def _unarmed(self) -> list[AgentId]:

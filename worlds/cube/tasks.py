@@ -1,5 +1,7 @@
 """What cooperation asks for in CUBE: one task for each face of each undelivered block."""
 
+from functools import lru_cache
+
 from primitives.navigation import UNREACHABLE
 from worlds.api import Action, AgentId, Cell, Failed, Json, Reason, Recipe, Task, TaskResult
 from worlds.cube.board import GOAL_FACE, STEPS, Board, Field, board_of
@@ -21,10 +23,7 @@ class CubeTasks:
 
     def open(self, state: CubeState) -> tuple[Task, ...]:
         """Four tasks for each undelivered block, ascending number."""
-        board = self._board(state)
-        return tuple(
-            _task(board, block, face) for block in board.terrain.open for face in range(len(FACES))
-        )
+        return _open(self._board(state))
 
     def known(self, state: CubeState, agent: AgentId) -> tuple[Task, ...]:
         """All open tasks: nothing is hidden."""
@@ -88,6 +87,14 @@ class CubeTasks:
 
     def _board(self, state: CubeState) -> Board:
         return board_of(state, self._rules)
+
+
+@lru_cache(maxsize=4)
+def _open(board: Board) -> tuple[Task, ...]:
+    """The tasks of a board, made once for all agents."""
+    return tuple(
+        _task(board, block, face) for block in board.terrain.open for face in range(len(FACES))
+    )
 
 
 def _task(board: Board, block: int, face: int) -> Task:

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "cognitiv
 
 from stub_world import stub_world
 
-from benchmarks.timing import Row, baseline_us, interleaved, show
+from benchmarks.timing import Row, baseline_us, interleaved, require_whole, show
 from cognitive.budget import Limits
 from cognitive.clients.base import Request
 from cognitive.clients.fake import FakeServer
@@ -140,8 +140,7 @@ def play(
         stop=stop,
     )
     sink.close()
-    if ending.error is not None:
-        raise ending.error
+    require_whole(ending, "stopped")
     return sink.marks
 
 
@@ -227,8 +226,7 @@ async def _http_phase_s(places: int, manner: str, folder: Path) -> float:
             )  # fmt: skip
             await client.close()
     sink.close()
-    if ending.error is not None:
-        raise ending.error
+    require_whole(ending)
     return sink.phase_s
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from benchmarks.timing import require_whole
 from cognitive.budget import Limits
 from cognitive.loop import NoGate, run
 from cognitive.planners.greedy import GreedyPlanner
@@ -125,8 +126,7 @@ def play(row: Row, seed: int) -> Played:
     settings = EpisodeSettings(seed=seed, limits=Limits(steps=cap, team_ms=row.team_ms))
     topology = make_topology(row.topology, world.rules.agents)
     ending = run(world, settings, topology, lambda ask: planner, NoGate(), notes)
-    if ending.error is not None:
-        raise ending.error
+    require_whole(ending, "team_ms")
     # A world that ends in its last step was still cut by the step budget.
     done = ending.ended_by == "world" and ending.steps < cap
     delivered = ending.score / sum(world.config.weights)

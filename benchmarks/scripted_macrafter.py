@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.timing import require_whole
 from cognitive.budget import Limits
 from cognitive.loop import Ending, NoGate, run
 from cognitive.planners.scripted import ScriptedPlanner
@@ -116,8 +117,7 @@ def play(row: Row, seed: int) -> Played:
     settings = EpisodeSettings(seed=seed, limits=Limits(steps=world.config.max_steps))
     topology = make_topology(row.topology, world.rules.agents)
     ending: Ending = run(world, settings, topology, lambda ask: planner, NoGate(), watch)
-    if ending.error is not None:
-        raise ending.error
+    require_whole(ending)
     stages: Counter[str] = Counter()
     for spent in ending.stages:
         stages.update(spent)

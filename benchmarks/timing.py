@@ -9,9 +9,12 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = ["ROUNDS", "Row", "baseline_us", "interleaved", "show"]
+if TYPE_CHECKING:
+    from cognitive.loop import Ending
+
+__all__ = ["ROUNDS", "Row", "baseline_us", "interleaved", "require_whole", "show"]
 
 ROUNDS = 5
 LCG_TURNS = 10_000
@@ -75,3 +78,17 @@ def show(rows: Iterable[Row]) -> None:
         bar = "" if row.must is None else f"  must {row.must:g}"
         aim = "" if row.aim is None else f"  aim {row.aim:g}"
         print(f"{row.name:46} {row.figure:11.4g} {row.unit:16} base {row.baseline:.4g}{bar}{aim}")
+
+
+def require_whole(ending: Ending, *also: str) -> None:
+    """Raise what cut an episode short: figures count only if the world or its steps ended it.
+
+    also: further ends that are meant.
+
+    A planner that fails again and again ends a run early without an exception, and whoever has
+    not died by then would pass for alive.
+    """
+    if ending.error is not None:
+        raise ending.error
+    if ending.ended_by not in ("world", "steps", *also):
+        raise RuntimeError(f"ended by {ending.ended_by} at step {ending.steps}: {ending.detail}")

@@ -10,6 +10,7 @@ from worlds.macrafter.chart import Chart
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.garden import Garden
 from worlds.macrafter.generate import RIPE_AGE
+from worlds.macrafter.ground import neighbours
 from worlds.macrafter.guard import Guard
 from worlds.macrafter.jobs import NO_TASK_ID, Job
 from worlds.macrafter.labour import MOST_ACTIONS, Draft, Labour
@@ -28,10 +29,18 @@ FAR_STEPS, FAR_LEVEL = 20, 4
 """The same for water that is farther, from a lower level on."""
 HUNT_PRICE = 50
 """Price of the way up to which a cow is sought where it was seen."""
-READY_STEPS, READY_LEVEL = 50, 7
-"""Water or a cow that near is used before night; drink up to that level."""
+READY_LEVEL = 7
+"""Who sits beside water, or is about to sit far from it, drinks up to that level."""
 STOCK, STOCK_STEPS, FETCH_STEPS = 9, 8, 25
 """Stones that are carried where something attacks; how far they are fetched, and the first."""
+DRY, HUNGRY = 3, 5
+"""Drink and food at which an agent looks for more by day."""
+AFTERNOON, EVENING = 70, 50
+"""Steps of daylight left at which it looks for food earlier, and takes a cow on its way home."""
+FOOD_STEPS, HEALTH_STEPS = 28, 17
+"""Steps that a unit lasts, where one sleeps a fourth of the time."""
+LEAST_HORIZON, JOB_HORIZON = 190, 280
+"""Steps to death by hunger below which one leaves a house with plants, and above which for work."""
 FARM_STEPS = 350
 """Steps that must be left for a plant to ripen."""
 VISIT_EVERY, VISIT_FOR, VISIT_PRICE = 75, 30, 40
@@ -64,9 +73,7 @@ class Care:
         if self.sight.is_asleep:
             return self._sleep()
         if is_dangerous(self.config):
-            draft = self.guard.fight() or self._get_ready() or self.guard.rest()
-            if draft is not None:
-                return draft
+            return self._outlast()
         if not self.config.vitals:
             return None
         spare = MEETING_SPARE if job is not None and job.role == "meet" else 0
@@ -74,25 +81,105 @@ class Care:
             draft = self._ways[name]()
             if draft is not None:
                 return draft
-        return self._in_passing() or self._stock() or self._farm()
+        return self._in_passing() or self._farm()
 
-    def _get_ready(self) -> Draft | None:
-        """Before night drink, eat and fetch stones; once it is dark only what is close by."""
+    def _outlast(self) -> Draft | None:
+        """Where something attacks: behind walls beside water by night, out for food by day."""
         guard = self.guard
-        if guard.is_safe or not (guard.is_evening or guard.is_dark):
+        food, drink = self.items["food"], self.items["drink"]
+        if guard.shelter.is_closed:
+            draft = self._sip() or self._harvest_ripe() or self._sow()
+            if draft is not None or guard.stays_in or not self._goes_out():
+                return draft or guard.stay()
+            return self._by_day()
+        draft = guard.fight()
+        if draft is None and food <= CLOSE_LEVEL and EVENING > guard.lasting > 0:
+            draft = self._eat() if self._is_cow_close else None
+        if draft is None and guard.is_homeward:
+            best = guard.shelter.best
+            is_dry = best is not None and not best.is_wet and guard.lasting
+            if is_dry and drink < READY_LEVEL and self._is_water_within(FETCH_STEPS):
+                draft = self._drink()
+            draft = draft or guard.wall_in() or self._stock()
+        return draft or self._shut() or self._by_day()
+
+    def _goes_out(self) -> bool:
+        """Whether one who could stay in a house goes out by day."""
+        if not self.guard.shelter.plants:
+            return True
+        food, health = self.items["food"], self.items["health"]
+        horizon = food * FOOD_STEPS + (health - 1) * HEALTH_STEPS
+        if self.items["drink"] <= DRY or horizon < LEAST_HORIZON:
+            return True
+        if food <= HUNGRY and self._is_cow_close:
+            return True
+        return horizon >= JOB_HORIZON and self.guard.lasting >= EVENING
+
+    def _by_day(self) -> Draft | None:
+        """Out of doors: drink, build a house with plants, eat; None if there is time for a job."""
+        if not self.config.vitals:
             return None
-        most = CLOSE_STEPS if guard.is_dark else READY_STEPS
-        cows = self._cows()
-        if self.items["drink"] <= READY_LEVEL and self._is_water_within(most):
+        guard = self.guard
+        food, drink = self.items["food"], self.items["drink"]
+        if not self.items["energy"] and guard.foe is None:
+            return self._sleep()
+        if drink <= DRY and (draft := self._drink()):
+            return draft
+        is_settled = guard.shelter.has_home
+        if food > DRY and guard.shelter.is_good and not is_settled and not guard.shelter.is_closed:
+            return guard.wall_in()
+        if food <= HUNGRY + (guard.lasting < AFTERNOON) and (draft := self._eat()):
+            return draft
+        near = FAR_STEPS if drink <= FAR_LEVEL else CLOSE_STEPS
+        if drink <= READY_LEVEL and self._is_water_within(near):
             return self._drink()
-        if self.items["food"] <= CLOSE_LEVEL and (cows or not guard.is_dark):
+        if food <= CLOSE_LEVEL and self._is_cow_close:
             return self._eat()
-        return None if guard.is_dark else self._stock()
+        return None if is_settled else self._stock() or self._scout()
+
+    def _scout(self) -> Draft | None:
+        """With stones at hand look for a place by the water."""
+        if self.items["stone"] < STOCK - 1:
+            return None
+        water = self._water
+        if water is None or water[0] <= 2:
+            return self._search()
+        actions = self.chart.stroll(water[1])
+        return Draft(NO_TASK_ID, actions, "I look for a place by the water.") if actions else None
+
+    def _shut(self) -> Draft | None:
+        actions = self.guard.shelter.shut(MOST_ACTIONS)
+        return Draft(NO_TASK_ID, actions, "I shut the door.") if actions else None
+
+    def _harvest_ripe(self) -> Draft | None:
+        room = self.guard.shelter.floor
+        ripe = [plant for _, plant in self.garden.ripe() if {*neighbours(plant.cell)} & room]
+        return self._harvest(ripe[0]) if ripe and self.items["food"] <= HUNGRY else None
+
+    def _sow(self) -> Draft | None:
+        actions = self.guard.shelter.sow(MOST_ACTIONS)
+        return Draft(NO_TASK_ID, actions, "I grow food.") if actions else None
+
+    def _sip(self) -> Draft | None:
+        """Drink where one sits."""
+        if self.items["drink"] >= READY_LEVEL:
+            return None
+        here, known = self.sight.cell, self.sight.known
+        for inner in sorted(self.guard.shelter.floor, key=lambda cell: (cell != here, cell)):
+            for cell in neighbours(inner):
+                if known.name(cell) != "water":
+                    continue
+                walk: list[Json] = [{"verb": "navigate", "target": cell_id("cell", inner)}]
+                sip: Json = {"verb": "collect", "target": cell_id("water", cell), "steps": 1}
+                sips = [sip] * (VITAL_CAP - self.items["drink"])
+                actions = sips if inner == here else walk + sips
+                return Draft(NO_TASK_ID, actions[:MOST_ACTIONS], "I drink where I sit.")
+        return None
 
     def _stock(self) -> Draft | None:
         """Stones to close a shelter with, while some are near."""
         most = STOCK_STEPS if self.items["stone"] else FETCH_STEPS
-        if not is_dangerous(self.config) or self.items["stone"] >= STOCK:
+        if self.items["stone"] >= STOCK:
             return None
         near = nearest_known(self.sight.known, self.sight.cell, "stone", self.config.reach, 1)
         if not near or near[0].steps > most:
@@ -100,11 +187,8 @@ class Care:
         return self.labour.gather(Job("gather", items=(("stone", STOCK),)), MOST_ACTIONS)
 
     def _farm(self) -> Draft | None:
-        """Tend plants, by day and while nothing attacks, where food has to last."""
+        """Tend plants where food has to last."""
         if not self.config.plants or self.left < FARM_STEPS:
-            return None
-        is_armed = not is_dangerous(self.config) or self.items["stone_sword"]
-        if self.guard.foe is not None or self.guard.is_dark or not is_armed:
             return None
         garden, saplings = self.garden, self.items["sapling"]
         actions = garden.fence(MOST_ACTIONS)
@@ -120,11 +204,8 @@ class Care:
         is_dry = drink <= CLOSE_LEVEL and margin(self.items, "drink") < self.left
         if is_dry and self._is_water_within(FAR_STEPS if drink <= FAR_LEVEL else CLOSE_STEPS):
             return self._drink()
-        if self.items["food"] <= CLOSE_LEVEL and margin(self.items, "food") < self.left:
-            cows = self._cows()
-            if cows and cows[0][0] <= CLOSE_STEPS:
-                return self._eat()
-        return None
+        is_hungry = self.items["food"] <= CLOSE_LEVEL and margin(self.items, "food") < self.left
+        return self._eat() if is_hungry and self._is_cow_close else None
 
     @cached_property
     def _water(self) -> tuple[int, Cell, Cell] | None:
@@ -133,6 +214,11 @@ class Care:
 
     def _is_water_within(self, price: int) -> bool:
         return self._water is not None and self._water[0] <= price
+
+    @property
+    def _is_cow_close(self) -> bool:
+        cows = self._cows()
+        return bool(cows) and cows[0][0] <= CLOSE_STEPS
 
     def _cows(self) -> list[tuple[int, str]]:
         known = self.sight.known
@@ -161,7 +247,8 @@ class Care:
         if ripe and (not cows or ripe[0][0] <= cows[0][0]):
             return self._harvest(ripe[0][1])
         if not cows:
-            return self._visit() or self._hunt() or self._roam()
+            visit = None if is_dangerous(self.config) else self._visit()
+            return visit or self._hunt() or self._roam()
         return Draft(NO_TASK_ID, [{"verb": "attack", "target": cows[0][1]}], "I eat.")
 
     def _harvest(self, plant: Thing) -> Draft | None:

@@ -22,6 +22,8 @@ WALK_PRICE, UNSEEN_PRICE, DIG_PRICE, BRIDGE_PRICE = 1, 2, 3, 6
 """Steps that entering a cell of each sort is taken to cost."""
 LONGEST_LEG, SHORT_LEG, LOOK_LEG = 24, 5, 3
 """Cells of a walk that are one action; fewer where the way is to be kept to exactly."""
+WORK = 5
+"""Most actions that lead to one more cell."""
 CROWD_PRICE, BEAST_PRICE = 20, 3
 """Further steps for a cell on which an agent or a creature is seen."""
 FOE_REACH = {"zombie": 2, "skeleton": 5}
@@ -116,6 +118,8 @@ class Chart:
         for plant in self.sight.creatures("plant"):
             plots[plant.cell] = True
         fences: NDArray[np.bool_] = self.known.is_wall & (count_sides(plots) > 0)
+        if self.config.zombies:
+            fences |= self.known.is_thin
         return fences
 
     def _shun(self, cost: NDArray[np.int16], cell: Cell, reach: int) -> None:
@@ -173,7 +177,7 @@ class Chart:
 
     def stroll(self, cell: Cell) -> list[Json]:
         """The first few steps of the way to `cell`, to look round after."""
-        actions: list[Json] = self.go(cell, 2, LOOK_LEG)[0]
+        actions: list[Json] = self.go(cell, 2, LOOK_LEG)[0] or self.go(cell, WORK, LOOK_LEG)[0]
         return actions
 
     def go(self, cell: Cell, room: int, leg: int | None = None) -> tuple[list[Json], bool]:

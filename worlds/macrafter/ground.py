@@ -30,7 +30,7 @@ STEPS: tuple[Cell, ...] = ((-1, 0), (1, 0), (0, -1), (0, 1))
 """One step in each direction, in the order in which directions are walked."""
 UNKNOWN = 0
 """Material of a cell that was never seen."""
-GRASS = MATERIALS.index("grass")
+GRASS, STONE = MATERIALS.index("grass"), MATERIALS.index("stone")
 FIELD_CELLS = 1 << 20
 """Cells of all distance fields one ground keeps; the oldest are dropped first."""
 KEPT_GROUNDS = 32
@@ -81,6 +81,14 @@ class Ground:
         """[H, W] bool, cells known to be closed to everything."""
         walls: NDArray[np.bool_] = _IS_WALL[self.material]
         return walls
+
+    @cached_property
+    def is_thin(self) -> NDArray[np.bool_]:
+        """[H, W] bool, stones with free ground on two opposite sides, as somebody puts them."""
+        free = np.pad(self.is_walkable, 1)
+        between = (free[:-2, 1:-1] & free[2:, 1:-1]) | (free[1:-1, :-2] & free[1:-1, 2:])
+        thin: NDArray[np.bool_] = (self.material == STONE) & between
+        return thin
 
     @cached_property
     def open_sides(self) -> NDArray[np.int64]:

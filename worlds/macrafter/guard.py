@@ -9,7 +9,7 @@ from worlds.api import Json
 from worlds.macrafter.chart import FOE_REACH, Chart
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.jobs import NO_TASK_ID
-from worlds.macrafter.labour import MOST_ACTIONS, Draft
+from worlds.macrafter.labour import Draft
 from worlds.macrafter.nearest import gap, goal_cells
 from worlds.macrafter.needs import is_dangerous
 from worlds.macrafter.numbers import daylight
@@ -21,26 +21,25 @@ from worlds.macrafter.table import Table
 __all__ = ["Guard"]
 
 FIGHT_TIMEOUT = 3
-SIEGE_STEPS = 5
-"""Distance of a zombie for which one stays behind walls."""
-DARK = 0.5
+DARK = 0.65
 """Daylight below which an agent is behind walls."""
-DIM, STRONG = 0.3, 6
-"""Daylight and health with which hunger drives out."""
-DUSK_STEPS = 12
-"""Steps before dark from which on it goes there."""
-BRIGHT = 0.75
-"""Daylight from which on plans may be long."""
-EVENING_STEPS = 50
-"""Steps before dark from which on an agent gets ready."""
-WEAK, HEALED = 4, 7
+SIEGE_STEPS = 4
+"""Distance of a foe for which one stays behind walls."""
+BRIGHT = 0.83
+"""Daylight from which on plans may be long, and foes about the house are borne with."""
+HOME_STEPS = 2
+"""Steps to spare on the way home."""
+WEAK, HEALED = 3, 5
 """Health at which an agent goes to rest, and with which it leaves."""
-STARVED, DYING = 2, 3
-"""Food or drink at which nobody rests by day; health at which hunger drives out by night."""
+STARVED, DYING = 1, 2
+"""Food at which nobody rests by day; health at which hunger drives out by night."""
+DAY_STEPS = 150
+"""More than a day lasts."""
 WALLING_IN = "I wall myself in."
 PECKISH = 6
 """Food from which on cows are looked out for on all ways."""
-REST_STEPS = 8
+WALLING_ACTIONS = 5
+REST_STEPS = 5
 """Steps of a wait while resting awake."""
 WATCHFUL_ACTIONS, WATCHFUL_STEPS, ALARMED_STEPS = 2, 5, 3
 """Actions of a plan where something attacks; steps of its walks, and with a foe in view."""
@@ -57,16 +56,25 @@ class Guard:
 
     @property
     def is_dark(self) -> bool:
-        """Whether it is night, or nearly."""
-        return self._is_dark_at(self.step) or self._is_dark_at(self.step + DUSK_STEPS)
+        """Whether it is night."""
+        return self.lasting == 0
 
     @property
-    def is_evening(self) -> bool:
-        """Whether night comes soon."""
-        return not self.is_dark and self._is_dark_at(self.step + EVENING_STEPS)
+    def is_dawn(self) -> bool:
+        """Whether foes of the night are still about."""
+        return self.lasting > DAY_STEPS // 2 and not self.is_bright
 
-    def _is_dark_at(self, step: int) -> bool:
-        return self.config.day_night and daylight(step) < DARK
+    @cached_property
+    def lasting(self) -> int:
+        """Steps of daylight left."""
+        if not self.config.day_night:
+            return DAY_STEPS
+        return next((k for k in range(DAY_STEPS) if daylight(self.step + k) < DARK), DAY_STEPS)
+
+    @property
+    def is_bright(self) -> bool:
+        """Whether foes vanish."""
+        return float(self.sight.state.light[0]) >= BRIGHT
 
     @property
     def is_safe(self) -> bool:
@@ -89,33 +97,32 @@ class Guard:
         action = {"verb": "attack", "target": foe.id, "timeout": FIGHT_TIMEOUT}
         return Draft(NO_TASK_ID, [action], f"I fight the {foe.name}.")
 
-    def rest(self) -> Draft | None:
-        """Behind walls when it is dark or health is low; None if it is no time to rest."""
-        if self.shelter.is_closed:
-            is_time = self._is_besieged() or self._is_time_to_rest(HEALED)
-            return self._stay() if is_time else None
-        return self.wall_in() if self._is_time_to_rest(WEAK) else None
-
-    def _is_besieged(self) -> bool:
-        if self.foe is None or self.is_dying:
+    @property
+    def stays_in(self) -> bool:
+        """Whether one who sits behind walls stays there."""
+        if self.is_dying:
             return False
-        return gap(self.foe.cell, self.sight.cell) <= SIEGE_STEPS
+        if self.is_dark or (self.is_dawn and not self.is_starved):
+            return True
+        is_near = self.foe is not None and gap(self.foe.cell, self.sight.cell) <= SIEGE_STEPS
+        if is_near and not self.is_bright:
+            return True
+        return self.items["health"] <= HEALED and not self.is_starved
+
+    @property
+    def is_homeward(self) -> bool:
+        """Whether it is time to go behind walls."""
+        if self.items["health"] <= WEAK and self.foe is not None and not self.is_starved:
+            return True
+        if self.lasting > DAY_STEPS // 2:
+            return False
+        best = self.shelter.best
+        return self.lasting <= (best.steps if best else 0) + HOME_STEPS
 
     def wall_in(self) -> Draft | None:
         """Into the nearest shelter; None if none is known."""
-        actions = self.shelter.enter(MOST_ACTIONS)
+        actions = self.shelter.enter(WALLING_ACTIONS)
         return Draft(NO_TASK_ID, actions, WALLING_IN) if actions else None
-
-    def _is_time_to_rest(self, health: int) -> bool:
-        if self.is_starved and self.items["health"] >= STRONG and self._is_dim:
-            return False
-        if self.is_dark:
-            return not self.is_dying
-        return self.items["health"] <= health and not self.is_starved
-
-    @property
-    def _is_dim(self) -> bool:
-        return float(self.sight.state.light[0]) >= DIM
 
     @property
     def is_peckish(self) -> bool:
@@ -132,7 +139,8 @@ class Guard:
         """Whether hunger or thirst will soon kill."""
         return not min(self.items["food"], self.items["drink"]) and self.items["health"] <= DYING
 
-    def _stay(self) -> Draft:
+    def stay(self) -> Draft:
+        """Rest behind walls."""
         action: Json = {"verb": "wait", "steps": REST_STEPS}
         if self.items["energy"] < VITAL_CAP:
             action = {"verb": "sleep"}

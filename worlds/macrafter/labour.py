@@ -36,7 +36,7 @@ SLACK = 15
 """Steps to spare before a meeting that are used to explore on the way."""
 TOOLS = (("wood_pickaxe",), ("stone_pickaxe",), ("iron_pickaxe",))
 """Tools an agent makes for itself, in this order, some together."""
-ARMED = (("wood_pickaxe",), ("stone_sword", "stone_pickaxe"), ("iron_pickaxe",))
+ARMED = (("wood_pickaxe", "wood_sword"), ("stone_sword", "stone_pickaxe"), ("iron_pickaxe",))
 """The same where something attacks."""
 SLOT_DETOUR = 12
 """Price beyond the cheapest cell at which an ordered one is still taken."""

@@ -112,9 +112,8 @@ def _guidance(advice: Advice, agent: AgentId, t: int, is_verified: bool) -> str:
     target = advice.target.id if advice.target is not None else "none"
     lines = [_SENTENCES[advice.strategy].format(target=target)]
     for seat in advice.cohort.seats:
-        lines.append(
-            f"agent_{seat.agent}: slot [{seat.slot[0]},{seat.slot[1]}], {seat.arrival} steps away"
-        )
+        way = f"{seat.arrival} step{'' if seat.arrival == 1 else 's'} away"
+        lines.append(f"agent_{seat.agent}: slot [{seat.slot[0]},{seat.slot[1]}], {way}")
     if advice.meeting is not None:
         lines.append(f"All are there after step {t + advice.meeting}; act from the next step on.")
     own = advice.plans.get(agent)

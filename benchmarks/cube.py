@@ -13,6 +13,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -85,7 +86,7 @@ def measured(cases: Sequence[Case], is_quick: bool) -> list[Row]:
     least = QUICK_SECONDS if is_quick else SECONDS
     for case in cases:
         case.call()
-    timed = interleaved({case.title: lambda c=case: seconds_of(c.call, least) for case in cases})  # type: ignore[misc]
+    timed = interleaved({case.title: partial(seconds_of, case.call, least) for case in cases})
     return [_row(case, *timed[case.title]) for case in cases]
 
 

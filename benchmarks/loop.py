@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -278,16 +279,16 @@ def _rows(folder: Path, is_quick: bool) -> list[Row]:
     bars: dict[str, tuple[str, float]] = {}
     for n in sizes:
         name = f"loop, plans of 5 steps, {n} agents"
-        measures[name] = lambda n=n: per_agent_step(n, folder)  # type: ignore[misc]
+        measures[name] = partial(per_agent_step, n, folder)
         bars[name] = ("us/agent-step", PLAN_STEPS_MUST[n])
         name = f"loop, mid-plan, {n} agents"
-        measures[name] = lambda n=n: mid_plan(n, folder)  # type: ignore[misc]
+        measures[name] = partial(mid_plan, n, folder)
         bars[name] = ("us/agent-step", MID_PLAN_MUST[n])
     for (topology, n), must in ROUND_MUST.items():
         if is_quick and n > 256:
             continue
         name = f"full round, {topology}, {n} agents"
-        measures[name] = lambda t=topology, n=n: full_round(t, n, folder)  # type: ignore[misc]
+        measures[name] = partial(full_round, topology, n, folder)
         bars[name] = ("ms", must)
     per_agent_step(3, folder)
     memory = 0.0 if is_quick else talk_memory_mb(folder)

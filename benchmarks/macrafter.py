@@ -160,6 +160,7 @@ def crafter() -> Callable[[int], Callable[[], int]] | None:
         return None
     import crafter as peer
 
+    # Crafter has no types.
     class Blind(peer.Env):  # type: ignore[misc]
         def render(self, size: Any = None) -> None:
             return None

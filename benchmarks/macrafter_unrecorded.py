@@ -42,6 +42,8 @@ from worlds.macrafter.port import build
 RECORDS = ("agent_part", "agent_attempt", "attempts", "attempt_count", "attempt_score")
 """What may differ from a world that is recorded."""
 
+# The kernels below have the types of those they stand in for.
+
 
 @merged
 def begin(team, record, doing, actions):  # type: ignore[no-untyped-def]

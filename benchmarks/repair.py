@@ -6,6 +6,7 @@ CPU time, medians of interleaved rounds. `python -m benchmarks.repair` prints a 
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 from benchmarks.timing import Row, interleaved, show
@@ -73,11 +74,11 @@ def rows(is_quick: bool = False, agents: tuple[int, ...] = ()) -> list[Row]:
         label = f"{id.partition(':')[2]}, {n} agents"
         must, aim = BARS.get(n, (None, None))
         name = f"repair review by simulation, {label}"
-        measures[name] = lambda w=world, s=state, p=plans: predict_ms(w, s, p)  # type: ignore[misc]
+        measures[name] = partial(predict_ms, world, state, plans)
         bars[name] = (must, aim)
         for mode in ("watch", "on"):
             name = f"whole review, {mode}, {label}"
-            measures[name] = lambda w=world, s=state, p=plans, m=mode: review_ms(w, s, p, m)  # type: ignore[misc]
+            measures[name] = partial(review_ms, world, state, plans, mode)
             bars[name] = (must, aim) if mode == "watch" else (None, None)
     for measure in measures.values():
         measure()

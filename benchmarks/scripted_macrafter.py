@@ -1,8 +1,8 @@
 """How far scripted play of MA-Crafter gets: the acceptance table, by whole episodes of the loop.
 
-`python -m benchmarks.scripted_macrafter [--quick] [--seeds N] [ROW ...]` prints for every row the
-share of runs in which somebody held each item (or everybody, marked *), the steps at which that
-came about, who was alive at the end, and where the time of the agents went.
+`python -m benchmarks.scripted_macrafter [--quick] [--seeds N] [--first SEED] [ROW ...]` prints for
+every row the share of runs in which somebody held each item (or everybody, marked *), the steps at
+which that came about, who was alive at the end, and where the time of the agents went.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ from worlds.macrafter.state import ITEMS
 from worlds.registry import make
 
 SEEDS, QUICK_SEEDS = 50, 4
+NEEDS = [ITEMS.index(name) for name in ("food", "drink", "energy")]
+MORNING = 300
+"""Step of the first morning."""
 MILESTONES = ("wood", "stone", "wood_pickaxe*", "stone_pickaxe*", "coal", "iron", "iron_pickaxe*",
               "diamond")  # fmt: skip
 """Items that somebody holds; with a star, that everybody holds."""
@@ -58,7 +61,9 @@ ROWS = (
     Row("paper, individual", "paper", "individual", {"max_steps": 400}, 0.4),
     Row("survival, centralized", "survival", "centralized", {"agents": 6, "max_steps": 1000}, 0.4,
         {"alive": 80}),
-    Row("survival, individual", "survival", "individual", {"agents": 6, "max_steps": 1000}, 0.2,
+    Row("survival, all_to_all", "survival", "all_to_all", {"agents": 6, "max_steps": 1000}, 0.4,
+        {"alive": 80}),
+    Row("survival, individual", "survival", "individual", {"agents": 6, "max_steps": 1000}, 0.4,
         {"alive": 80}),
     Row("solo", "solo", "individual", {"max_steps": 1000}, 0.4),
 )  # fmt: skip
@@ -66,7 +71,8 @@ ROWS = (
 
 class Played(NamedTuple):
     """One episode. first: steps at which milestones were reached. failed: decisions that found no
-    valid answer; tries: the most that one took. ends: failed plans by reason."""
+    valid answer; tries: the most that one took. ends: failed plans by reason. deaths: step, and
+    whether food, drink or energy had run out."""
 
     first: Mapping[str, int]
     alive: float
@@ -75,6 +81,7 @@ class Played(NamedTuple):
     failed: int
     ends: Mapping[str, int]
     stages: Mapping[str, int]
+    deaths: Sequence[tuple[int, bool]]
 
 
 class Watch:
@@ -85,6 +92,8 @@ class Watch:
         self.tries = self.failed = 0
         self.ends: Counter[str] = Counter()
         self.alive = 1.0
+        self.deaths: list[tuple[int, bool]] = []
+        self._lives = self._lacking = np.zeros(0, np.bool_)
 
     def event(self, line: Json) -> None:
         """Count tries of decisions, and failed plans by reason."""
@@ -98,6 +107,9 @@ class Watch:
         """Note what is held for the first time, and who lives."""
         held, alive = layers["inventory"] > 0, layers["is_alive"] > 0
         self.alive = float(alive.mean())
+        if len(self._lacking):
+            self.deaths += [(step, bool(lacks)) for lacks in self._lacking[self._lives & ~alive]]
+        self._lives, self._lacking = alive, ~held[:, NEEDS].all(axis=1)
         for name in MILESTONES:
             holders = held[:, ITEMS.index(name.rstrip("*"))]
             if name not in self.first and (holders.all() if name[-1] == "*" else holders.any()):
@@ -122,7 +134,14 @@ def play(row: Row, seed: int) -> Played:
     for spent in ending.stages:
         stages.update(spent)
     return Played(
-        watch.first, watch.alive, ending.score, watch.tries, watch.failed, watch.ends, stages
+        watch.first,
+        watch.alive,
+        ending.score,
+        watch.tries,
+        watch.failed,
+        watch.ends,
+        stages,
+        watch.deaths,
     )
 
 
@@ -142,6 +161,13 @@ def table(row: Row, played: Sequence[Played], seconds: float) -> str:
             marks = [steps[int(share * (len(steps) - 1))] for share in (0.25, 0.5, 0.75, 1)]
             text += "  quartiles and last {:4} {:4} {:4} {:4}".format(*marks)
         lines.append(text)
+    deaths = [death for one in played for death in one.deaths]
+    if deaths:
+        early = sum(step < MORNING for step, _ in deaths)
+        lines.append(
+            f"  deaths: {len(deaths)}, {early} before step {MORNING}, "
+            f"{sum(lacks for _, lacks in deaths)} with food, drink or energy at 0"
+        )
     return "\n".join([*lines, f"  time: {_shares(played)}", f"  failed plans: {_ends(played)}"])
 
 
@@ -170,13 +196,14 @@ def main() -> None:
     parser.add_argument("rows", nargs="*", help="beginnings of the labels of rows")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     options = parser.parse_args()
     for row in ROWS:
         if options.rows and not row.label.startswith(tuple(options.rows)):
             continue
         count = QUICK_SEEDS if options.quick else max(1, round(options.seeds * row.share))
         begin = time.process_time()
-        played = [play(row, seed) for seed in range(count)]
+        played = [play(row, options.first + seed) for seed in range(count)]
         print(table(row, played, (time.process_time() - begin) / count), flush=True)
 
 

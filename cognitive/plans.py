@@ -200,7 +200,7 @@ class Change(NamedTuple):
 
     plan: Plan
     what: Literal["started", "done", "failed", "ended"]
-    index: int  # type: ignore[assignment]
+    index: int  # type: ignore[assignment]  # hides tuple.index
     reason: Reason | None
     worked: int
     is_before: bool

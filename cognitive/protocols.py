@@ -92,7 +92,7 @@ class PlanView(NamedTuple):
     plan: str | None
     task: str
     actions: tuple[Action, ...]
-    index: int  # type: ignore[assignment]
+    index: int  # type: ignore[assignment]  # hides tuple.index
     progress: Json
     status: str
 

@@ -188,6 +188,7 @@ class Processes:
         pipes = {worker.pipe: worker for worker in self._workers}
         found = []
         for pipe in connection.wait(list(pipes), WAIT_SECONDS):
+            # `wait` is typed to return any object; it returns those it was given.
             worker = pipes[pipe]  # type: ignore[index]
             done = worker.take()
             if done is not None:
@@ -284,6 +285,7 @@ class Ray:
             )
         except (ConnectionError, ValueError) as problem:
             raise ConfigError(f"ray at {address}: {problem}") from None
+        # Ray has no types.
         resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
         self.capacity = workers or max(1, int(resources.get("CPU", 1)))
         self._task = ray.remote(num_cpus=1, max_retries=0)(_play_away)

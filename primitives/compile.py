@@ -16,6 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # The cache does not tell code with bounds checks from code without.
 _OPTIONS: Mapping[str, Any] = {
+    # Numba makes the attributes of its config at import.
     "cache": not config.BOUNDSCHECK,  # type: ignore[attr-defined]
     "error_model": "numpy",
     "fastmath": False,

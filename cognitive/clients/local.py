@@ -113,6 +113,7 @@ class LocalServer:
         """Settings of an endpoint for this server: little text, one request at a time, patience."""
         fixed = {"model": ALIAS, "label": "local", "base_url": self.base_url, "api_key_env": ""}
         patient = {"size": "small", "concurrency": 1, "attempt_s": ATTEMPT_S, "try_s": TRY_S}
+        # Settings come as a mapping of any values; the profile checks them itself.
         return EndpointProfile(**{**fixed, **patient, **settings})  # type: ignore[arg-type]
 
     def __enter__(self) -> LocalServer:

@@ -351,6 +351,7 @@ def _transport(package: Any) -> Any:
 def _cut_off(library: Any) -> Callable[[Any], Awaitable[None]]:
     """A hook that ends the body of any answer, that of an error too, past MAX_BODY_BYTES."""
 
+    # The library is imported late, so its class is Any here.
     class Cut(library.AsyncByteStream):  # type: ignore[misc]
         def __init__(self, whole: Any) -> None:
             self._whole = whole

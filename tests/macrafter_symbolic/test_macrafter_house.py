@@ -6,6 +6,7 @@ from drawn_maps import Drawn
 from worlds.macrafter.chart import Chart
 from worlds.macrafter.shelter import Shelter
 from worlds.macrafter.sight import look
+from worlds.macrafter.state import MATERIALS
 
 SHORE = """
 ~~~~~~~~~~~~~
@@ -79,3 +80,18 @@ def test_stones_that_somebody_put_are_told_from_rock():
     world = Drawn(".....\n..S..\n0....\nSSS..\nSSS..", plants=True)
     known = shelter_of(world).known
     assert known.is_thin[1, 2] and not known.is_thin[3, 1] and not known.is_thin[4, 0]
+
+
+@pytest.mark.parametrize("has_house", [True, False])
+def test_zombies_hurt_who_sits_in_the_open_only(has_house):
+    settings = {"plants": True, "zombies": True, "vitals": False, "navigation": "known"}
+    rows = SHORE.strip().splitlines()
+    pen = "\n".join([*rows[:-2], "T............", "zT..........."])
+    world = Drawn(pen, {0: {"stone": 9, "wood_pickaxe": 1}}, item_cap=9, **settings)
+    if has_house:
+        build(world)
+    world.state.material[0, 6, 1] = MATERIALS.index("grass")
+    for _ in range(150):
+        if world.state.is_alive[0, 0]:
+            world.step({})
+    assert (world.held(0, "health") == 9) is has_house

@@ -12,6 +12,7 @@ from primitives.travel_kernels import count_around, trace_way, travel_field
 from worlds.api import Cell, Json
 from worlds.macrafter.config import MacrafterConfig
 from worlds.macrafter.ground import STEPS, UNKNOWN, Field, count_sides, neighbours
+from worlds.macrafter.needs import is_dangerous
 from worlds.macrafter.sight import Sight, creature_at
 from worlds.macrafter.state import FACINGS, MATERIALS, cell_id
 from worlds.macrafter.table import Table
@@ -111,14 +112,14 @@ class Chart:
 
     @cached_property
     def fences(self) -> NDArray[np.bool_]:
-        """[H, W] bool, stones that close in a plant or a place for one."""
+        """[H, W] bool, stones that close in a plant, a place for one, or a house."""
         if not self.config.plants:
             return np.zeros(self.known.material.shape, np.bool_)
         plots = self.known.is_plot.copy()
         for plant in self.sight.creatures("plant"):
             plots[plant.cell] = True
         fences: NDArray[np.bool_] = self.known.is_wall & (count_sides(plots) > 0)
-        if self.config.zombies:
+        if is_dangerous(self.config):
             fences |= self.known.is_thin
         return fences
 

@@ -21,6 +21,7 @@ from worlds.macrafter.table import Table
 __all__ = ["Guard"]
 
 FIGHT_TIMEOUT = 3
+"""Steps of a fight before the next look round."""
 DARK = 0.65
 """Daylight below which an agent is behind walls."""
 SIEGE_STEPS = 4
@@ -38,9 +39,8 @@ DAY_STEPS = 150
 WALLING_IN = "I wall myself in."
 PECKISH = 6
 """Food from which on cows are looked out for on all ways."""
-WALLING_ACTIONS = 5
-REST_STEPS = 5
-"""Steps of a wait while resting awake."""
+WALLING_ACTIONS, REST_STEPS = 5, 5
+"""Actions at a house before the next look round; steps of a wait while resting awake."""
 WATCHFUL_ACTIONS, WATCHFUL_STEPS, ALARMED_STEPS = 2, 5, 3
 """Actions of a plan where something attacks; steps of its walks, and with a foe in view."""
 
@@ -153,9 +153,7 @@ class Guard:
         first = draft.actions[0] if draft.actions else None
         if first is None or self._is_walling_in(draft):
             return draft
-        if not is_dangerous(self.config) or (
-            self.foe is None and float(self.sight.state.light[0]) >= BRIGHT
-        ):
+        if not is_dangerous(self.config) or (self.foe is None and self.is_bright):
             if self.is_peckish and first["verb"] == "navigate":
                 return draft._replace(actions=[self._leg(first)])
             return draft

@@ -36,7 +36,9 @@ STAY = 30
 SEEK_TRIES = 5
 """Tries for a sapling in one plan."""
 _PAD = 4
+"""Cells beyond the map that a plan may look at."""
 _FAR = 2000
+"""Price of what cannot be."""
 
 
 class Plan(NamedTuple):
@@ -132,7 +134,7 @@ class Shelter:
     @cached_property
     def is_closed(self) -> bool:
         """Whether nothing can come to the agent from outside."""
-        return bool(self.room) and not any(foe.cell in self.room for foe in self.guests)
+        return bool(self.room) and not self.guests
 
     @cached_property
     def guests(self) -> tuple[Thing, ...]:
@@ -144,7 +146,7 @@ class Shelter:
         """The place where the agent is safe soonest."""
         found = []
         for plan in PLANS:
-            steps, price, _, _ = self._survey(plan)
+            steps, price = self._survey(plan).steps, self._survey(plan).price.copy()
             row, column = self.sight.cell
             for down, right in plan.core:
                 here = row - down, column - right
@@ -274,14 +276,13 @@ class Shelter:
     def _with_plants(self) -> list[House]:
         found = []
         for plan in PLANS:
-            for plant in sorted(self.plants):
-                for bed in plan.beds[:1]:
-                    first = plant[0] - bed[0], plant[1] - bed[1]
-                    house = self._house(0, first, plan)
-                    if len(house.core) < len(plan.core) or not house.beds <= self.plants:
-                        continue
-                    if not any(self.known.is_wall[cell] for cell in house.core | house.beds):
-                        found.append((len(house.open), first, house))
+            for row, column in sorted(self.plants) if plan.beds else ():
+                down, right = plan.beds[0]
+                first = row - down, column - right
+                house = self._house(0, first, plan)
+                is_whole = len(house.core) == len(plan.core) and house.beds <= self.plants
+                if is_whole and not any(self.known.is_wall[cell] for cell in house.core):
+                    found.append((len(house.open), first, house))
         return [house for _, _, house in sorted(found)[:1]]
 
     def _is_grass(self, cell: Cell) -> bool:
@@ -393,12 +394,10 @@ class Shelter:
                 beside = _next(cell, direction)
                 if beside not in ground:
                     continue
-                if self.sight.is_free(beside):
-                    after = (beside, direction)
-                elif not is_dug or self.known.name(beside) not in self.chart.diggable:
+                can_dig = is_dug and self.known.name(beside) in self.chart.diggable
+                after = (beside, direction)
+                if not self.sight.is_free(beside) and not can_dig:
                     continue
-                else:
-                    after = (beside, direction)
                 if after not in came and after != start:
                     came[after] = now, self._step(beside, direction)
                     queue.append(after)

@@ -54,6 +54,8 @@ STRIP_NAMES = {
 SATISFACTION = ("#D55E00", "#F0E442", "#009E73")
 END_COLOR = "#CC0000"
 REPAIR_COLOR = "#E69F00"
+LABEL_SHARE = 0.03
+"""Share of the steps shown within which the next label goes below."""
 PUBLISHED_COLOR = "#707070"
 PUBLISHED_STYLES = ("--", (0, (1.5, 1.5)), (0, (6, 1.5, 1, 1.5)))
 PLANNER_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
@@ -299,7 +301,9 @@ def draw_case(cell: TraceCell) -> tuple[Figure, list[Row]]:
     names: dict[int, list[str]] = {}
     for number, mark in enumerate(cell.repairs, 1):
         names.setdefault(mark.step, []).append(f"R{number}")
-    for step, own in names.items():
+    lines_above, before = 0, -right
+    for step, own in sorted(names.items()):
+        lines_above = lines_above if step - before < LABEL_SHARE * right else 0
         axes.axvspan(
             step + 0.5, step + 1.5, facecolor=REPAIR_COLOR, alpha=0.35, hatch="////",
             edgecolor="black", linewidth=0,
@@ -309,9 +313,11 @@ def draw_case(cell: TraceCell) -> tuple[Figure, list[Row]]:
             markeredgecolor="black", clip_on=False, transform=axes.get_xaxis_transform(), zorder=9,
         )  # fmt: skip
         axes.annotate(
-            "\n".join(own), (step + 1, 0.92), xycoords=axes.get_xaxis_transform(), ha="center",
-            va="top", fontsize=6, fontweight="bold", zorder=10, path_effects=_outlined(2),
+            "\n" * lines_above + "\n".join(own), (step + 1, 0.92),
+            xycoords=axes.get_xaxis_transform(), ha="center", va="top", fontsize=6,
+            fontweight="bold", zorder=10, path_effects=_outlined(2),
         )  # fmt: skip
+        lines_above, before = lines_above + len(own), step
     lines = [
         f"R{number} after step {mark.step}: {mark.task}"
         for number, mark in enumerate(cell.repairs, 1)

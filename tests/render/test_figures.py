@@ -92,6 +92,20 @@ def test_case_lists_each_repair(tmp_path):
     assert (mark["key"], mark["step"], mark["task"]) == ("R1", "1", "block_3_left")
 
 
+def test_labels_of_repairs_close_in_time_do_not_cover_each_other():
+    marks = tuple(RepairMark(step, f"block_{step}_left") for step in (5, 6, 6, 20))
+    one = cell(runs=1, satisfaction=[[1.0] * 60] * 4, repairs=marks)
+    figure, _ = figures.draw_case(one)
+    figure.canvas.draw()
+    texts = [
+        text for axes in figure.axes for text in axes.texts if text.get_text().strip()[:1] == "R"
+    ]
+    placed = [(text.get_position()[0], text.get_text().split("\n")) for text in texts]
+    taken = [(round(x / 3), line) for x, lines in placed for line, name in enumerate(lines) if name]
+    assert sorted(name for _, lines in placed for name in lines if name) == ["R1", "R2", "R3", "R4"]
+    assert len(taken) == len(set(taken))
+
+
 def drawings():
     return {
         "tradeoff": lambda: figures.draw_tradeoff(
